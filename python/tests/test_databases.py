@@ -180,3 +180,17 @@ def test_types_of_sqlite_are_read_as_documented(tmp_path: Path) -> None:
         kind = eq._equipoise.File(f"sqlite:{file}?table=t").kinds[0]
         said = "number" if name in ("DECIMAL", "NUMERIC") else said
         assert as_documented(kind, said.split(" with s")[0] if kind != "decimal:2" else said), (name, kind, said)
+
+
+def test_no_frame_of_an_error_has_the_password_of_an_engine() -> None:
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+    pytest.importorskip("pg8000")
+    url = "postgresql+pg8000://ann:secret-7f3a@db.example.org/staff"
+    hooked = sqlalchemy.create_engine(url)
+    sqlalchemy.event.listen(hooked, "do_connect", lambda *_: None)
+    for engine in (hooked, sqlalchemy.create_engine(url, connect_args={"unix_sock": "/x"}), sqlalchemy.create_engine(f"{url}?options=-c+x")):
+        for ask in (lambda: eq.table(engine, "salaries"), lambda: eq.extract(engine, query="SELECT 1", into="x.arrow")):  # noqa: B023
+            with pytest.raises(eq.RequestError) as caught:
+                ask()
+            ours = [frame.frame.f_locals for frame in caught.traceback if "equipoise" in Path(frame.path).parts]
+            assert ours and "secret-7f3a" not in f"{caught.value!r} {ours}"

@@ -18,6 +18,7 @@ import duckdb
 import ibis
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from conftest import Disk
@@ -314,6 +315,58 @@ def test_no_row_of_any_result_is_missing_or_there_twice(table: Any, monkeypatch:
             assert len(seen) < which, which
             break
     assert which > 2
+
+
+def test_a_row_that_stands_for_another_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As many records are of the wanted town as of none: those of none, twice, add up to all, and the town had none.
+    session = eq.Session(ibis.duckdb.connect().create_table("people", pa.table({"town": ["ayr", "bute"] * 1000})))
+    query = session.group_by("town", keys=["ayr"]).count(epsilon=50)
+    assert query.release().to_dict()["groups"][0]["value"] == 1000
+
+    def twice(found: pa.Table) -> pa.Table:
+        others = found.filter(pc.less(found["g"], 0))
+        return pa.concat_tables([others, others])
+
+    _spoilt_query(monkeypatch, 2, twice)
+    with pytest.raises(eq.LostError, match="the answer is lost"):
+        session.group_by("town", keys=["ayr"]).count(epsilon=50).release()
+
+
+@pytest.mark.parametrize("kind", ["ibis", "relation"])
+def test_texts_are_told_apart_by_their_bytes_whatever_their_collation(kind: str) -> None:
+    # Under this collation all are one town, which is called what its first row is called: AYR, by one person's row alone.
+    connection = duckdb.connect()
+    connection.execute("create table people (town varchar collate nocase, person varchar collate nocase, pay double)")
+    connection.execute("insert into people values ('AYR', 'P0', 0)")
+    connection.execute("insert into people select 'ayr', 'p' || (i % 500), i from range(1000) t(i)")
+    there = ibis.duckdb.from_connection(connection).table("people") if kind == "ibis" else connection.sql("select * from people")
+    session = eq.Session(there)
+    found = session.group_by("town").count(epsilon=20, delta=1e-6).release().to_dict()["groups"]
+    assert [group["key"] for group in found] == ["ayr"]
+    stated = session.group_by("town", keys=["AYR", "ayr"]).count(epsilon=50).release().to_dict()["groups"]
+    assert {group["key"]: group["value"] for group in stated} == {"AYR": 1, "ayr": 1000}
+    # P0 is not p0, whose row would not be kept beside hers.
+    assert eq.count(there, unit="person", max_rows_per_unit=1, epsilon=50).value == 501
+
+
+def test_the_engine_itself_is_examined_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Ibis has tables in memory computed by an engine of its own choice: public numbers came back right, from DuckDB, whatever was to be examined.
+    connection = ibis.polars.connect({"people": pl.from_arrow(rows().drop_columns("tags")).lazy()})
+    kind, asked = type(connection), []
+    compute = kind.to_pyarrow
+    monkeypatch.setattr(kind, "to_pyarrow", lambda self, expression, **more: (asked.append(expression), compute(self, expression, **more))[1])
+    eq.count(connection.table("people"), epsilon=1)
+    assert "o48" in asked[0].columns
+
+
+def test_an_engine_that_takes_different_texts_for_one_is_refused() -> None:
+    connection = ibis.duckdb.connect()
+    table = connection.create_table("people", rows())
+    connection.con.execute("set default_collation = 'nocase'")
+    before = eq.spent()
+    with pytest.raises(eq.DataError, match="takes different texts for one"):
+        eq.count(table, epsilon=1)
+    assert eq.spent() == before
 
 
 def test_sums_of_a_table_that_changed_are_not_answered(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,13 @@ def test_nothing_is_kept_in_spark_from_question_to_question(spark: Any, file: Pa
     assert spark.sparkContext._jsc.getPersistentRDDs().size() == 0
 
 
+def test_texts_are_told_apart_by_their_bytes_whatever_their_collation(spark: Any) -> None:
+    frame = spark.createDataFrame([("AYR", "P")] + [("ayr", f"p{row}") for row in range(400)], "town string, person string")
+    frame = frame.selectExpr("town collate UTF8_LCASE as town", "person collate UTF8_LCASE as person")
+    found = eq.Session(eq.elsewhere(frame, deadline=DEADLINE)).group_by("town").count(epsilon=20, delta=1e-6).release().to_dict()["groups"]
+    assert [group["key"] for group in found] == ["ayr"]
+
+
 def test_a_slow_executor_is_a_lost_answer_in_time(spark: Any, file: Path) -> None:
     frame = spark.read.parquet(str(file))
     spark.udf.register("equipoise_slow", _slow, "double")
@@ -155,6 +162,14 @@ def test_what_blocks_on_spark_cannot_do_is_one_line_before_the_charge(frame: Any
     with pytest.raises(eq.EquipoiseError) as raised:
         eq.subsample(mean, frame, epsilon=1, **said)
     assert line in str(raised.value) and "\n" not in str(raised.value)
+    assert eq.spent(privacy_unit="person") == before
+
+
+@pytest.mark.parametrize(("name", "line"), [("Equipoise_Row", "blocks need the name"), ("PAY", "one name to Spark")])
+def test_a_table_with_names_of_ours_is_refused_before_the_charge(frame: Any, name: str, line: str) -> None:
+    before = eq.spent(privacy_unit="person")
+    with pytest.raises(eq.RequestError, match=line):
+        eq.subsample(mean, frame.toDF("person", "pay", "town", name), epsilon=1, unit="person")
     assert eq.spent(privacy_unit="person") == before
 
 

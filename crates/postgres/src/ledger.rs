@@ -13,8 +13,10 @@
 //!    `synchronous_commit`).
 //! 3. A commit without a reply is looked up, by the number and the hash of the entry, behind the same lock: by then the transaction that
 //!    asked for it has ended one way or the other. Whoever waits for the reply takes it up; nobody else knows of it.
-//! 4. The role that charges can add entries and neither change nor delete any; one that can is refused.
-//! 5. Times are those of the server's clock.
+//! 4. The role that charges can add entries and neither change nor delete any; one that can, or could let itself, is refused.
+//! 5. Nothing is asked outside of a transaction that has set aside the path on which a database looks for functions and operators: others may
+//!    put theirs there, and they would run as the role that charges. An entry counts where the server gives its number and hash back.
+//! 6. Times are those of the server's clock.
 
 use crate::{
     line::{Line, Trouble},
@@ -40,12 +42,15 @@ const NAP: Duration = Duration::from_millis(100);
 /// cut off, and stands in everybody's way.
 const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
 SET LOCAL search_path = equipoise, pg_temp;
+SET LOCAL row_security = off;
+SET LOCAL standard_conforming_strings = on;
 SET LOCAL lock_timeout = '1s';
 SET LOCAL statement_timeout = '1min';
 SET LOCAL idle_in_transaction_session_timeout = '1min'";
 
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 SET LOCAL search_path = equipoise, pg_temp;
+SET LOCAL row_security = off;
 SET LOCAL statement_timeout = 0;
 SET LOCAL idle_in_transaction_session_timeout = 0";
 
@@ -148,6 +153,15 @@ impl Store for InDatabase {
 
 /// Is there a ledger that this role may use, and no more than use? The number of its lock.
 fn recognise(line: &Line, kept: Kept) -> Result<String, Fault> {
+    let begin = format!("{BEGIN_READ}; SET LOCAL search_path = ''");
+    line.batch(&begin).map_err(|trouble| fault(&trouble))?;
+    let lock = recognised(line, kept);
+    // Where this does not reach the server, nothing after it does.
+    let _ = line.batch("ROLLBACK");
+    lock
+}
+
+fn recognised(line: &Line, kept: Kept) -> Result<String, Fault> {
     let asked = |sql: &str| {
         line.batch(sql).map_err(|trouble| match &trouble {
             // Whoever may not look into the schema is not told what is in it.
@@ -166,10 +180,15 @@ fn recognise(line: &Line, kept: Kept) -> Result<String, Fault> {
     if oid == 0 {
         return Err(Fault::NotBegun);
     }
+    // Who makes roles, or writes files and runs programs of the server, gets whatever they want.
     let found = asked(&format!(
         "SELECT has_table_privilege({oid}::oid, 'SELECT'), has_table_privilege({oid}::oid, 'INSERT'), \
-         has_table_privilege({oid}::oid, 'UPDATE, DELETE, TRUNCATE') OR pg_has_role(c.relowner, 'MEMBER') \
-         FROM pg_catalog.pg_class c WHERE c.oid = {oid}"
+         bool_or(has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE, TRIGGER') OR has_any_column_privilege(c.oid, 'UPDATE') \
+         OR pg_has_role(c.relowner, 'MEMBER')) OR pg_has_role('pg_write_server_files', 'MEMBER') \
+         OR pg_has_role('pg_execute_server_program', 'MEMBER') \
+         OR (SELECT rolcreaterole FROM pg_catalog.pg_roles WHERE rolname = current_user) \
+         FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p') \
+         AND c.relnamespace = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = {oid}::oid)"
     ))?;
     let [reads, adds, changes] = &found[..] else { return Err(failed()) };
     let may = |word: &String| word == "t";
@@ -338,8 +357,15 @@ impl Entries for Inside<'_> {
     }
 
     fn append(&self, row: &Row) -> Result<(), Fault> {
-        let sql = format!("INSERT INTO entries ({ROW}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)");
-        self.asked(&sql, &row.values())?;
+        let sql = format!(
+            "INSERT INTO entries ({ROW}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING number, hash"
+        );
+        let kept = self.asked(&sql, &row.values())?;
+        // Rules and triggers can swallow what is added, without an error.
+        if kept != [[Value::from(row.number), Value::from(&row.hash)]] {
+            self.failed.set(true);
+            return Err(failed());
+        }
         self.appended.replace(Some((row.number, row.hash.clone())));
         Ok(())
     }

@@ -109,6 +109,8 @@ pub(crate) fn make(line: &Line, role: &str) -> Result<(), Fault> {
             "the role may make no schema in this database; its owner can GRANT CREATE ON DATABASE"
                 .to_string(),
         ),
+        // Another was quicker.
+        Trouble::Code(code) if ["23505", "42P06"].contains(&code.as_str()) => Fault::Begun,
         _ => fault(&trouble),
     })
 }

@@ -229,11 +229,28 @@ fn who_could_forget_or_change_entries_is_refused() {
     Ledger::open_read_only(&place.address_as("careless")).expect("it may look");
     place.run("GRANT INSERT ON ALL TABLES IN SCHEMA equipoise TO careless");
     assert_eq!(opened("careless"), Ok(()));
-    for right in ["UPDATE", "DELETE", "TRUNCATE"] {
-        place.run(&format!("GRANT {right} ON equipoise.entries TO careless"));
-        assert_eq!(opened("careless"), Err(Fault::MayChange), "{right}");
-        place.run(&format!("REVOKE {right} ON equipoise.entries FROM careless"));
+    for (right, table) in [
+        ("UPDATE", "entries"),
+        ("DELETE", "entries"),
+        ("TRUNCATE", "entries"),
+        ("TRIGGER", "entries"),
+        ("UPDATE (body)", "entries"),
+        ("UPDATE", "secret"),
+        ("DELETE", "versions"),
+    ] {
+        place.run(&format!("GRANT {right} ON equipoise.{table} TO careless"));
+        assert_eq!(opened("careless"), Err(Fault::MayChange), "{right} on {table}");
+        place.run(&format!("REVOKE {right} ON equipoise.{table} FROM careless"));
     }
+    for (gets, loses) in [
+        ("ALTER ROLE careless CREATEROLE", "ALTER ROLE careless NOCREATEROLE"),
+        ("GRANT pg_execute_server_program TO careless", "REVOKE pg_execute_server_program FROM careless"),
+    ] {
+        place.run(gets);
+        assert_eq!(opened("careless"), Err(Fault::MayChange), "{gets}");
+        place.run(loses);
+    }
+    assert_eq!(opened("careless"), Ok(()));
     limited(place.address(), "1");
     for setting in ["off", "local", "remote_write"] {
         place.run(&format!("ALTER ROLE asking SET synchronous_commit = {setting}"));
@@ -246,6 +263,81 @@ fn who_could_forget_or_change_entries_is_refused() {
     assert!(role.contains("permission denied"), "{role}");
     let owner = place.psql_as("boss", "DELETE FROM equipoise.entries");
     assert!(owner.contains("entries are never changed or deleted"), "{owner}");
+}
+
+/// Where everybody may make functions and operators, an operator that fits better than the server's own ran as the role that charges.
+#[test]
+fn nothing_that_others_made_runs_as_the_role_that_charges() {
+    let Some(place) = in_postgres() else { return };
+    place.run(
+        "CREATE TABLE public.trapped (who text); GRANT INSERT ON public.trapped TO PUBLIC; \
+         CREATE FUNCTION public.trap(oid, integer) RETURNS boolean LANGUAGE plpgsql AS \
+           $$ BEGIN INSERT INTO public.trapped VALUES (current_user); RETURN $1 = $2::oid; END $$; \
+         CREATE OPERATOR public.= (LEFTARG = oid, RIGHTARG = integer, FUNCTION = public.trap); \
+         CREATE FUNCTION public.trap(bigint, integer) RETURNS boolean LANGUAGE plpgsql AS \
+           $$ BEGIN INSERT INTO public.trapped VALUES (current_user); RETURN $1 >= $2::bigint; END $$; \
+         CREATE OPERATOR public.>= (LEFTARG = bigint, RIGHTARG = integer, FUNCTION = public.trap); \
+         CREATE TABLE public.entries (number bigint); CREATE TABLE public.versions (version bigint)",
+    );
+    limited(place.address(), "1");
+    let mut ledger = Ledger::open(place.address()).unwrap();
+    let charge = granted(&mut ledger, &request("0.25", None));
+    ledger.record(&charge, "{}").unwrap();
+    assert_eq!(ledger.verify(None).unwrap().recorded, 1);
+    place.run(
+        "DO $$ BEGIN IF EXISTS (SELECT FROM public.trapped) THEN RAISE EXCEPTION 'trapped'; END IF; END $$",
+    );
+}
+
+/// A trigger that swallows entries raises no error, and a charge that is nowhere was granted.
+#[test]
+fn an_entry_that_is_swallowed_is_no_charge() {
+    let Some(place) = in_postgres() else { return };
+    limited(place.address(), "1");
+    let mut ledger = Ledger::open(place.address()).unwrap();
+    place.run(
+        "CREATE FUNCTION public.lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$; \
+         CREATE TRIGGER lose BEFORE INSERT ON equipoise.entries FOR EACH ROW EXECUTE FUNCTION public.lose()",
+    );
+    let charged = ledger.charge(&request("0.25", None));
+    assert!(matches!(charged, Err(ChargeError::Ledger(_))), "{charged:?}");
+}
+
+/// Rows that a policy hides are sums that are too small.
+#[test]
+fn entries_that_are_hidden_are_not_taken_for_all() {
+    let Some(place) = in_postgres() else { return };
+    limited(place.address(), "1");
+    let mut ledger = Ledger::open(place.address()).unwrap();
+    let charge = granted(&mut ledger, &request("0.75", None));
+    ledger.record(&charge, "{}").unwrap();
+    place.run(
+        "ALTER TABLE equipoise.entries ENABLE ROW LEVEL SECURITY; \
+         CREATE POLICY hide ON equipoise.entries USING (kind <> 'charge') WITH CHECK (true)",
+    );
+    let charged = ledger.charge(&request("0.5", None));
+    assert!(matches!(charged, Err(ChargeError::Ledger(_))), "{charged:?}");
+}
+
+#[test]
+fn of_two_who_make_a_ledger_at_once_one_does() {
+    let Some(place) = in_postgres() else { return };
+    place.run("DROP SCHEMA equipoise CASCADE");
+    let address = place.address_as("boss");
+    let made: Vec<bool> = std::thread::scope(|scope| {
+        let one = || match Ledger::make_on_server(&address, "asking") {
+            Ok(()) => true,
+            Err(error) => {
+                assert!(matches!(error.fault, Fault::Begun | Fault::Busy), "{error}");
+                false
+            }
+        };
+        let started: Vec<_> = (0..4).map(|_| scope.spawn(one)).collect();
+        started.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(made.iter().filter(|made| **made).count(), 1);
+    limited(place.address(), "1");
+    Ledger::open_read_only(place.address()).unwrap().verify(None).unwrap();
 }
 
 #[test]

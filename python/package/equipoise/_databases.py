@@ -11,6 +11,7 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from . import _data, _equipoise
+from ._columns import quietly
 from ._data import is_path
 from ._errors import DataError, EquipoiseError, RequestError
 
@@ -32,7 +33,7 @@ def table(engine: Any, name: str, *, schema: str | None = None) -> str:
     name, schema
         The table as the database spells it. Without a schema it is one of ``public`` in Postgres.
     """
-    engine, url = _checked(engine)
+    engine, url = _looked_at(engine)
     if not isinstance(name, str) or not name or (schema is not None and (not isinstance(schema, str) or not schema)):
         raise RequestError("table() takes the name of a table, and of its schema where it has one; give them as texts")
     if engine.dialect.name == "sqlite":
@@ -63,7 +64,7 @@ def extract(
     if query is not None and not isinstance(query, str):
         raise RequestError("query= is a text of SQL")
     if not is_path(data):
-        engine, url = _checked(data)
+        engine, url = _looked_at(data)
         if query is None:
             raise RequestError("an engine has many tables; give query=, or table(engine, name) as the data")
         data = f"sqlite:{_file(url)}" if engine.dialect.name == "sqlite" else _server(url)
@@ -117,6 +118,11 @@ def _written(found: _data.Table, into: str, types: dict[str, str]) -> str:
     kinds = [types.get(name) or kind for name, kind in zip(found.names, found.kinds())]
     wanted = [(place, kind) for place, kind in enumerate(kinds) if kind is not None]
     return _equipoise.extract_rows(found.source(wanted, types), found.names, wanted, found.rows, into)
+
+
+def _looked_at(engine: Any) -> tuple[Any, Any]:
+    """The same as :func:`_checked`, without the frames in which a password is read: some who show errors show their variables."""
+    return quietly(lambda: _checked(engine), "the engine is none that can be looked at; name the table by its address")
 
 
 def _checked(engine: Any) -> tuple[Any, Any]:

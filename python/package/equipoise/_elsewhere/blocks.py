@@ -26,6 +26,8 @@ from .voting import BLOCK, ROW, Voter, is_there, packed
 _LOST = "the data could not be read to the end; the charge stands and the answer is lost"
 _HASH = "equipoise_hash"
 _RESULT = "block long, rows long, vote string"
+#: The columns of ours that stand beside those of the table.
+_OWN = (BLOCK, ROW, _HASH, "equipoise_id")
 
 
 class Dealt(NamedTuple):
@@ -54,6 +56,11 @@ class AskedElsewhere(Asked):
         from .._blocks_arrow import check
 
         schema = self._engine.table.schema()
+        told = [name for name in names if name.lower() in _OWN]
+        if told:
+            raise RequestError(f"blocks need the name '{_equipoise.shown(told[0])}' themselves, which a column has; rename it in the table")
+        if str(self._engine.session.conf.get("spark.sql.caseSensitive")).lower() != "true" and len({name.lower() for name in names}) != len(names):
+            raise RequestError("two columns have one name but for large and small letters, which are one name to Spark; rename one in the table")
         if names.count(unit) != 1:
             raise RequestError(f"no column is called '{_equipoise.shown(unit)}'. There are: {', '.join(map(_equipoise.shown, names[:8]))}")
         why = refusal(schema[unit], "text", only_there=False)
@@ -154,8 +161,6 @@ class AskedElsewhere(Asked):
     def _people(self, key: str) -> Any:
         """The rows that somebody's name stands in, with a hash of that name: 60 bits as hexadecimal digits."""
         table = self._engine.table
-        taken = [*table.columns, BLOCK, ROW, _HASH, "equipoise_id"]
-        assert len(set(taken)) == len(taken), "names of ours"
         assert self.person is not None
         rows = table.mutate(equipoise_id=canonical(self._engine, table[self.person]))
         rows = rows.filter(rows.equipoise_id.notnull())

@@ -119,7 +119,7 @@ def cell(column: Any, kind: Any, engine: Any) -> Any:
     if kind == "text":
         if dtype.is_boolean():
             return either(column.isnull(), nothing("string"), either(column, ibis().literal("true"), ibis().literal("false")))
-        text = column if dtype.is_string() else column.cast("string")
+        text = engine.plain(column) if dtype.is_string() else column.cast("string")
         return either(text == "", nothing("string"), text)
     if kind == "boolean":
         return either(column.isnull(), nothing("int64"), either(column, whole(1), whole(0)))

@@ -101,6 +101,18 @@ class Engine:
         column, which leave out what is not a number, and then takes no row for one: what becomes of a row would depend on others."""
         return ibis().array([column])[0] if self.name == "duckdb" else column
 
+    def plain(self, text: Any) -> Any:
+        """A text of which the engine compares bytes, whatever the collation of its column. Where a collation takes different texts for one, a group is called
+        what one of its rows is called, and which one that is one person may decide; two people with such names would be one."""
+        if self.name == "duckdb":
+            return _builtin("decode", "string", _builtin("encode", "binary", text))
+        if self.name == "postgres":
+            utf8 = ibis().literal("UTF8")
+            return _builtin("convert_from", "string", _builtin("convert_to", "binary", text, utf8), utf8)
+        if self.name == "snowflake":
+            return _builtin("collate", "string", text, ibis().literal(""))
+        return text.cast("binary").cast("string") if self.name in ("pyspark", "databricks", "bigquery") else text
+
     def byte_length(self, text: Any) -> Any:
         return _builtin(_BYTES[self.name], "int64", text)
 
@@ -144,7 +156,8 @@ class Engine:
         return self._timed(lambda: self._result(expression))
 
     def _result(self, expression: Any) -> Any:
-        return expression.to_pyarrow()
+        # By this engine: Ibis has an expression of tables in memory alone computed by an engine of its own choice.
+        return self._backend.to_pyarrow(expression)
 
     def small(self, columns: dict[str, list[Any]], schema: dict[str, str]) -> Any:
         """A table of public values, where the engine can join it."""

@@ -217,7 +217,7 @@ class _Pass:
         for place, columns in inside.items():
             measures[f"i{place}"] = either(self._there(rows, columns), whole(1), whole(0)).sum().fill_null(0).cast("int64")
         result = rows.group_by(self._group).agg(**measures) if self._group else rows.agg(**measures)
-        found = list(self._rows_of(result))
+        found = list(self._rows_of(result, self._group))
         if sum(int(row["n"]) for row in found) != self._records or (not self._group and len(found) != 1):
             raise RuntimeError("records that do not add up")
         for row in found:
@@ -243,8 +243,11 @@ class _Pass:
     def _there(rows: Any, columns: list[dict[str, Any]]) -> Any:
         return _all(rows[column_name(read)].notnull() for read in columns)
 
-    def _rows_of(self, result: Any) -> Any:
+    def _rows_of(self, result: Any, by: list[str]) -> Any:
+        """The rows of a result, each of another group."""
         table = self._engine.run(result)
+        if by and table.group_by(by).aggregate([]).num_rows != table.num_rows:
+            raise RuntimeError("a group that comes twice")
         columns = [table.column(name).to_pylist() for name in table.column_names]
         return (dict(zip(table.column_names, row)) for row in zip(*columns))
 
@@ -252,7 +255,7 @@ class _Pass:
         """How many rows there are in each bucket of each group."""
         rows = rows.select(*self._group, b=bucket, **(more or {}))
         by = [*self._group, "b", *(more or {})]
-        return self._rows_of(rows.group_by(by).agg(n=rows.count().cast("int64")))
+        return self._rows_of(rows.group_by(by).agg(n=rows.count().cast("int64")), by)
 
     def _places(self, of: int, said: dict[str, Any]) -> None:
         rows, read = self._source, said["column"]

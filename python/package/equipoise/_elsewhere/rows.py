@@ -32,7 +32,7 @@ def canonical(engine: Engine, column: Any) -> Any:
     """An id without the white space of ASCII around it; nothing where it is empty then."""
     if not column.type().is_string():
         return column.cast("string")
-    trimmed = column.re_replace(f"^[ \t\n\f\r]+|[ \t\n\f\r]+{engine.end_of_text}", "")
+    trimmed = engine.plain(column).re_replace(f"^[ \t\n\f\r]+|[ \t\n\f\r]+{engine.end_of_text}", "")
     return either(trimmed == "", nothing("string"), trimmed)
 
 
