@@ -8,7 +8,7 @@ use equipoise_session::ledger::{
     ChargeError, ChargeRequest, Charging, Event, Fault, Ledger, LedgerError, Limit, VerifyError,
 };
 use ledger_support::{
-    Asking, CHILD, Place, approx, cut::Cut, data_set, file, granted, in_postgres, limited,
+    Asking, CHILD, Place, approx, cut::Cut, data_set, file, granted, in_postgres, installed, limited,
     on_a_server_to_stop, process, request, storm,
 };
 use std::{fmt::Write as _, ops::ControlFlow, path::Path, time::Instant};
@@ -342,6 +342,7 @@ fn of_two_who_make_a_ledger_at_once_one_does() {
 
 #[test]
 fn a_server_without_fsync_is_refused() {
+    installed();
     // The cluster of the other tests has none, because it keeps nothing.
     let Some(cluster) = support::cluster() else { return };
     let database = cluster.database("CREATE ROLE asking LOGIN");

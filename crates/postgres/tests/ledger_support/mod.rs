@@ -92,7 +92,7 @@ fn of(cluster: &'static Cluster) -> Place {
     Place { address: database.ledger_as("asking"), folder: None, database: Some(database), _alone: None }
 }
 
-fn installed() {
+pub fn installed() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(equipoise_postgres::install);
 }
