@@ -39,7 +39,7 @@ pub(crate) fn run(command: &QuestionCommand) -> Exit {
     let plan = |facts: &DataFacts| {
         Plan::new(request, facts).map_err(|error| {
             let step = Plan::mended(request, facts, &error);
-            unplanned_but(&error, step.as_ref(), file, books)
+            unplanned_but(&error, step.as_ref(), &request.statistic, file, books)
         })
     };
     let words = Words {
@@ -61,7 +61,9 @@ fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
     let (books, showing) = (&options.books, &options.showing);
     let questions = Some(options.questions.as_path());
     let asked = Asked { file: &file, books, showing, questions, query: None, joined: None };
-    let plan = |facts: &DataFacts| Plan::batch(&batch, facts).map_err(|error| unplanned(&error));
+    let plan = |facts: &DataFacts| {
+        Plan::batch(&batch, facts).map_err(|error| unplanned_look(&error, "equipoise batch --help"))
+    };
     let words = Words {
         text: batch.to_json(),
         delimiter: batch.shared.delimiter.as_deref(),
@@ -321,7 +323,13 @@ fn charged_to(books: &Books) -> String {
 }
 
 /// Why a request cannot be planned, and the whole command that can, where there is one.
-fn unplanned_but(error: &PlanError, step: Option<&NextStep>, file: &Path, books: &Books) -> Exit {
+fn unplanned_but(
+    error: &PlanError,
+    step: Option<&NextStep>,
+    statistic: &str,
+    file: &Path,
+    books: &Books,
+) -> Exit {
     // Nobody knows which column or function was meant: the next step shows which there are.
     let written = [Argument::Where, Argument::Column, Argument::GroupBy, Argument::Y, Argument::On];
     let is_written = written.iter().any(|one| error.argument().is_some_and(|own| own.name == one.name()));
@@ -331,7 +339,7 @@ fn unplanned_but(error: &PlanError, step: Option<&NextStep>, file: &Path, books:
             let file = OptionName::for_a_shell(&file.to_string_lossy());
             unplanned_look(error, &wording::line(&format!("equipoise columns {file}")))
         }
-        None => unplanned_with(error, None),
+        None => unplanned_look(error, &format!("equipoise {statistic} --help")),
     }
 }
 

@@ -151,7 +151,8 @@ fn wrong_words_are_one_line_and_cost_nothing() {
         assert!(
             lines[0].contains(said)
                 && lines[1..].iter().all(|line| line.starts_with("  try: equipoise count ")
-                    || line.starts_with("  see: equipoise columns ")),
+                    || line.starts_with("  see: equipoise columns ")
+                    || line.starts_with("  see: equipoise count --help ")),
             "{error}"
         );
     }

@@ -154,12 +154,20 @@ impl EarlierCounts {
         let which = hopeless.parts.join(", ");
         let problem =
             format!("some of this would be refused: the {quantiles} {which} {take} {}", hopeless.rows());
+        let none = || TooFewRows::new(PlanError::about(Argument::Epsilon, ""), hopeless.rows(), Vec::new());
+        if Statistic::named(&plan.parts()[0].request().statistic) != Some(Statistic::Summary) {
+            let hint = format!("{for_all} for all of it, or give `anyway` to ask all the same");
+            let error =
+                PlanError::about(Argument::Epsilon, problem).hint(hint).meaning(Argument::Epsilon, enough);
+            let step = more.or_else(|| plan.without_fractions(&hopeless.parts));
+            return Err(Box::new(TooFewRows { error, step, ..none() }));
+        }
         let hint = format!(
             "`no_quantiles` gives all of epsilon to the others, {for_all} for all of it, or give `anyway` to ask all the same"
         );
         let step = plan.without_quantiles();
         let error = PlanError::about(Argument::NoQuantiles, problem).hint(hint);
-        Err(Box::new(TooFewRows { step, ..TooFewRows::new(error, hopeless.rows(), Vec::new()) }))
+        Err(Box::new(TooFewRows { error, step, ..none() }))
     }
 
     /// The same for questions that share a price: those that would be refused while others are answered can be left out.
@@ -189,7 +197,7 @@ impl EarlierCounts {
         Err(Box::new(TooFewRows { leave_out, ..TooFewRows::new(error, most.rows(), refused) }))
     }
 
-    /// What of a question takes more rows than there are.
+    /// What of a question takes more rows than there are; what is named can be left out.
     fn hopeless(&self, part: &Part, promise: &Promise) -> Option<Hopeless<'_>> {
         let count = self.narrowest(part.request(), promise)?;
         let too_many = |needed: u64| needed > count.most;
@@ -198,7 +206,10 @@ impl EarlierCounts {
             parts.iter().filter(|(_, needed)| too_many(*needed)).collect();
         let quantiles: Option<Vec<String>> = hopeless.iter().map(|(name, _)| name.clone()).collect();
         let needed = match (quantiles, hopeless.iter().map(|(_, needed)| *needed).max()) {
-            (Some(parts), Some(needed)) => return Some(Hopeless { parts, needed, count }),
+            // A list of which nothing would be there is refused as a whole.
+            (Some(named), Some(needed)) if named.len() < parts.len() => {
+                return Some(Hopeless { parts: named, needed, count });
+            }
             (_, needed) => needed.or(part.rows_needed())?,
         };
         too_many(needed).then_some(Hopeless { parts: Vec::new(), needed, count })
@@ -403,6 +414,29 @@ mod tests {
         // All of epsilon for the sums: what they need is half as much.
         let needed = |plan: &Plan| plan.parts()[0].parts_needed()[0].1;
         assert!(needed(&without) * 2 <= needed(&planned) + 2, "{} {}", needed(&without), needed(&planned));
+    }
+
+    /// "this would be refused" stood over a list whose middle one would have been there.
+    #[test]
+    fn quantiles_of_a_list_that_would_be_refused_are_named() {
+        let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
+        told(&mut session, &asked("count", "10"));
+        let list = |fractions: &str, epsilon: &str| Request {
+            fraction: Some(fractions.into()),
+            ..asked("quantile", epsilon)
+        };
+        let few = check(&session, &list("0.1,0.5,0.9", "2"), LONG_AGO).unwrap_err();
+        assert!(
+            few.starts_with("some of this would be refused: the quantiles 0.1, 0.9 take up to about"),
+            "{few}"
+        );
+        assert!(few.contains("is enough for all of it, or give `anyway`"), "{few}");
+        let all = check(&session, &list("0.1,0.5,0.9", "0.1"), LONG_AGO).unwrap_err();
+        assert!(all.starts_with("this would be refused: it takes about"), "{all}");
+        // No epsilon up to ten finds the thousandth of 300 rows: the rest of the list can be asked.
+        let counts = EarlierCounts::of(session.ledger(), "people", None, LONG_AGO).unwrap();
+        let few = counts.check(&plan(&session, &list("0.001,0.5", "2"))).unwrap_err();
+        assert_eq!(few.step.unwrap().request.fraction.as_deref(), Some("0.5"), "{}", few.error);
     }
 
     #[test]

@@ -107,7 +107,14 @@ fn alone(series: &Series, trials: usize) {
 
 /// A number in the digits that answers agree in: nine of ten of them stand for a bar.
 fn beside(one: &Value, series: &Series) -> String {
-    let (Some(spread), Some(number)) = (series.spread(), one.as_f64()) else { return value(one) };
+    // Where nothing was released no answer says how many digits are worth it.
+    let (Some(spread), Some(number)) = (series.spread(), one.as_f64()) else {
+        let six = one
+            .as_f64()
+            .filter(|_| one.is_f64())
+            .and_then(|number| format!("{number:.5e}").parse::<f64>().ok());
+        return six.map_or_else(|| value(one), |six| value(&json!(six)));
+    };
     let half = (series.number(&spread.high) - series.number(&spread.low)) / 2.0;
     if half > 0.0 && half.is_finite() {
         rounded(one, Some(&ErrorBar::noise(0.9, number - half, number + half)))

@@ -128,8 +128,11 @@ fn of_one(asked: &Asked<'_>, surface: Surface) -> Panel {
         Value::Array(values) if !values.is_empty() => {
             let each = values.iter().enumerate().map(|(place, one)| {
                 let error = asked.error.map(|error| error.at(place));
+                // A set has no first: it is in the order of the alphabet.
+                let is_set = asked.error.is_some_and(|error| matches!(error.shape(), Shape::Exact));
                 let name = match asked.fractions.get(place) {
                     Some(fraction) => format!("{} {fraction}", asked.statistic),
+                    None if is_set => format!("one of the {} {}", asked.statistic, values.len()),
                     None => format!("{} {} of {}", asked.statistic, place + 1, values.len()),
                 };
                 line(name, Outcome::Released, one, error.as_ref(), asked.value_type)

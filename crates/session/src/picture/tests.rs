@@ -49,6 +49,16 @@ fn an_answer_has_a_dot_both_ends_of_its_error_its_promise_and_the_budget() {
     assert_eq!((count(&svg, "<circle"), count(&svg, "class=\"eq-tick\"")), (1, 3));
 }
 
+/// "top 1 of 5" stood beside the first of five names in the order of the alphabet, which nobody found to be the most frequent.
+#[test]
+fn an_exact_set_is_not_numbered() {
+    let mut top = document(&json!(["ATL", "ORD"]));
+    top["statistic"] = json!("top");
+    top["error"] = json!({ "confidence": 1.0, "kind": "exact" });
+    let svg = drawn(top, &[]);
+    assert!(svg.contains("one of the top 2") && !svg.contains("1 of 2"), "{svg}");
+}
+
 #[test]
 fn a_histogram_is_bars_from_zero_with_the_ends_of_their_errors() {
     let mut histogram = document(&Value::Null);

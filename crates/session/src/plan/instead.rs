@@ -37,6 +37,19 @@ impl Plan {
         priced(request, part, "all of epsilon is for what can be answered".to_string())
     }
 
+    /// The same list without these quantiles, for the same epsilon.
+    pub(crate) fn without_fractions(&self, without: &[String]) -> Option<NextStep> {
+        let part = &self.parts[0];
+        let same = |one: &str, other: &String| match (one.parse::<Ratio>(), other.parse::<Ratio>()) {
+            (Ok(one), Ok(other)) => one == other,
+            _ => false,
+        };
+        let each = part.request.fraction.as_deref()?.split(',').map(str::trim);
+        let others: Vec<&str> = each.filter(|one| !without.iter().any(|other| same(one, other))).collect();
+        let request = Request { fraction: Some(others.join(",")), ..part.request.clone() };
+        priced(request, part, "all of epsilon is for what can be answered".to_string())
+    }
+
     /// The same question with the least epsilon for which so many rows are enough.
     pub(crate) fn with_more_epsilon(&self, rows: u64) -> Option<NextStep> {
         with_more_epsilon(&self.parts[0], rows)
@@ -44,9 +57,22 @@ impl Plan {
 
     /// The request that is meant where this one cannot be planned, if what the error says to do makes it a plan.
     pub fn mended(request: &Request, facts: &DataFacts, error: &PlanError) -> Option<NextStep> {
-        let planned = |request: Request| {
-            let plan = Plan::new(&request, facts).ok()?;
-            Some(NextStep { why: String::new(), request, charge: Spent::from(plan.charge()) })
+        Self::mended_once_or_twice(request, facts, error, true)
+    }
+
+    /// The same where something else may be wrong besides.
+    fn mended_once_or_twice(
+        request: &Request,
+        facts: &DataFacts,
+        error: &PlanError,
+        twice: bool,
+    ) -> Option<NextStep> {
+        let planned = |request: Request| match Plan::new(&request, facts) {
+            Ok(plan) => Some(NextStep { why: String::new(), request, charge: Spent::from(plan.charge()) }),
+            Err(other) if twice && other.argument() != error.argument() => {
+                Self::mended_once_or_twice(&request, facts, &other, false)
+            }
+            Err(_) => None,
         };
         if let (true, Some(column), Some(epsilon)) = (error.is_of_texts(), &request.column, &request.epsilon)
         {
@@ -55,7 +81,10 @@ impl Plan {
         let unnamed = |argument: Argument| error.argument().is_some_and(|own| own.name == argument.name());
         if unnamed(Argument::Column) && request.column.is_none() && request.group_by.is_empty() {
             let named = |column: &String| Request { column: Some(column.clone()), ..request.clone() };
-            return facts.columns.iter().find_map(|column| planned(named(column)));
+            // Where no schema says which columns hold numbers, the first of them may be refused for its texts.
+            let fits = |place: &usize| facts.kind(*place).is_some() || takes_any_column(request);
+            let mut fitting = (0..facts.columns.len()).filter(fits);
+            return fitting.find_map(|place| planned(named(&facts.columns[place])));
         }
         if let Some(step) = respelled(request, facts, error).into_iter().find_map(planned) {
             return Some(step);
@@ -72,15 +101,60 @@ impl Plan {
         if let Some(step) = turned(request, error).and_then(planned) {
             return Some(step);
         }
-        error.fixes().into_iter().find_map(|(argument, value)| {
+        let fixed = error.fixes().into_iter().find_map(|(argument, value)| {
             let mut mended = request.clone();
             match argument.value() {
                 Value::Texts | Value::Flag | Value::ByColumn => return None,
                 _ => mended.set_text(argument, Some(value)),
             }
             planned(mended)
-        })
+        });
+        fixed
+            .or_else(|| planned(in_order(request)?))
+            .or_else(|| larger(request, error).into_iter().find_map(planned))
+            .or_else(|| planned(left_out(request, error)?))
     }
+}
+
+/// Does a question take texts as well as numbers?
+fn takes_any_column(request: &Request) -> bool {
+    use Statistic::{Distinct, Histogram, Mode, Select, Top};
+    let statistic = Statistic::named(&request.statistic);
+    statistic.is_some_and(|statistic| [Distinct, Histogram, Mode, Select, Top].contains(&statistic))
+}
+
+/// The same list of quantiles in rising order, each once.
+fn in_order(request: &Request) -> Option<Request> {
+    let each: Option<Vec<Ratio>> =
+        request.fraction.as_deref()?.split(',').map(|one| one.trim().parse().ok()).collect();
+    let mut each = each?;
+    each.sort();
+    each.dedup();
+    let texts: Vec<String> = each.iter().map(Ratio::to_string).collect();
+    let text = Some(texts.join(","));
+    (text != request.fraction).then(|| Request { fraction: text, ..request.clone() })
+}
+
+/// The same with more epsilon, where a stated number of rows is too few.
+fn larger(request: &Request, error: &PlanError) -> Vec<Request> {
+    let is_epsilon = error.argument().is_some_and(|own| own.name == Argument::Epsilon.name());
+    let before = request.epsilon.as_deref().and_then(|text| text.parse::<Ratio>().ok());
+    let (Some(before), true) = (before, is_epsilon && request.rows.is_some()) else { return Vec::new() };
+    let more =
+        ["2", "5", "10"].into_iter().filter(|more| more.parse::<Ratio>().is_ok_and(|more| more > before));
+    more.map(|more| Request { epsilon: Some(more.to_string()), ..request.clone() }).collect()
+}
+
+/// The same without a wrong argument that only makes the answer nearer or says more of it: another is never left out.
+fn left_out(request: &Request, error: &PlanError) -> Option<Request> {
+    use Argument::{At, Confidence, Range, RangeY, Resolution, Rows};
+    let argument = error.argument().and_then(|own| Argument::named(own.name))?;
+    if ![At, Range, RangeY, Resolution, Rows, Confidence].contains(&argument) {
+        return None;
+    }
+    let mut without = request.clone();
+    without.set_text(argument, None);
+    (without != *request).then_some(without)
 }
 
 /// The same request with the ends of its range turned around.
@@ -139,8 +213,22 @@ fn instead(part: &Part, answer: &Answer) -> Option<NextStep> {
     }
     // Where the column holds texts, more epsilon helps nobody.
     let more = || rows.filter(|_| !doubted).and_then(|rows| with_more_epsilon(part, rows));
+    let advised = || with_advised_epsilon(part, answer).filter(|_| refused && !doubted);
     let other = || by_other_means(part, answer).filter(|_| refused || doubted);
-    more().or_else(other).or_else(|| plainer(part).filter(|_| refused))
+    more().or_else(advised).or_else(other).or_else(|| plainer(part).filter(|_| refused))
+}
+
+/// The same with the epsilon that its advice worked out of what was drawn, where anybody would spend it.
+fn with_advised_epsilon(part: &Part, answer: &Answer) -> Option<NextStep> {
+    let is_epsilon = |(option, value): (&wording::OptionName, Option<&str>)| {
+        value.filter(|_| option.name == Argument::Epsilon.name()).map(str::to_string)
+    };
+    let epsilon = wording::options_in(answer.advice.as_deref()?).into_iter().find_map(is_epsilon)?;
+    if epsilon.parse::<Ratio>().ok()? > Ratio::from(MOST_EPSILON) {
+        return None;
+    }
+    let request = Request { epsilon: Some(epsilon), ..part.request.clone() };
+    priced(request, part, "noise is that much smaller then, as far as this answer tells".to_string())
 }
 
 /// About how many rows there are where an answer was refused for having too few: of groups, what half of the refused ones have.
@@ -159,7 +247,10 @@ fn refused_rows(answer: &Answer) -> Option<u64> {
             .filter_map(|one| count(one.rows))
             .min();
     }
-    count(answer.rows).filter(|_| answer.outcome() == Outcome::Refused)
+    // Of a list some quantiles may be there.
+    let some_missing =
+        || answer.value.as_ref().and_then(serde_json::Value::as_array)?.iter().find(|one| one.is_null());
+    count(answer.rows).filter(|_| answer.outcome() == Outcome::Refused || some_missing().is_some())
 }
 
 /// The same with the least epsilon of one digit for which so many rows are enough.
@@ -227,7 +318,14 @@ fn by_other_means(part: &Part, answer: &Answer) -> Option<NextStep> {
     // The column of an ecdf is the first that it groups by.
     let column =
         request.column.as_ref().or(request.group_by.first().filter(|_| statistic == Statistic::Ecdf));
-    if let (Some(column), Some(epsilon), true) = (column, &request.epsilon, is_doubted(answer)) {
+    // What a schema or an expression makes a number is no text, even where it is missing in every row.
+    let may_be_text = |column: &&String| {
+        let place = part.facts.columns.iter().position(|one| one == *column);
+        place.is_none_or(|place| part.facts.kind(place).is_none())
+    };
+    if let (Some(column), Some(epsilon), true) =
+        (column.filter(may_be_text), &request.epsilon, is_doubted(answer))
+    {
         let request = histogram_of(request, column, epsilon);
         return priced(request, part, "it counts the values of a column of texts".to_string());
     }
@@ -309,7 +407,7 @@ impl PlanError {
         let argument =
             free.into_iter().find(|one| self.argument().is_some_and(|own| own.name == one.name()))?;
         let text = self.to_string();
-        let (_, example) = text.split_once("such as ")?;
+        let (_, example) = text.split_once("such as ").or_else(|| text.split_once("a decimal like "))?;
         let value = example.split(' ').next()?.trim_end_matches([',', ';', '.']);
         Some((argument, value.to_string()))
     }
@@ -318,6 +416,7 @@ impl PlanError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::ColumnType;
     use serde_json::json;
 
     fn facts() -> DataFacts {
@@ -357,11 +456,15 @@ mod tests {
         let texts = Answer::refused(format!(
             "too few rows (about 9 of about 5000 rows hold a number in 'salary': {DOUBT})"
         ));
-        let step = plan.instead(&[texts.with_rows(Some(9))]).unwrap();
+        let step = plan.instead(&[texts.clone().with_rows(Some(9))]).unwrap();
         assert_eq!(
             (step.request.statistic.as_str(), step.request.group_by),
             ("histogram", vec!["salary".to_string()])
         );
+        // "it counts the values of a column of texts" stood below `salary / 0`.
+        let computed = Request { column: Some("salary / 0".into()), ..asked("mean", "0.5") };
+        let computed = Plan::new(&computed, &facts()).unwrap();
+        assert_eq!(computed.instead(&[texts.with_rows(Some(9))]).unwrap().request.statistic, "count");
         assert_eq!((step.charge.epsilon.as_str(), step.charge.delta.as_str()), ("0.5", "0.000001"));
     }
 
@@ -427,16 +530,58 @@ mod tests {
         assert_eq!(mended(no_epsilon), Some(asked("median", "1")));
         assert_eq!(mended(asked("median", "1e-9")).unwrap().epsilon.as_deref(), Some("0.0002"));
         assert_eq!(mended(asked("median", "-1")), Some(asked("median", "1")));
-        let unnamed = Request { column: None, ..asked("median", "1") };
-        assert_eq!(mended(unnamed), Some(asked("median", "1")), "the first column");
+        let unnamed =
+            |statistic: &str| Request { column: None, delta: Some("1e-6".into()), ..asked(statistic, "1") };
+        assert_eq!(mended(unnamed("median")), None, "nobody knows which column holds numbers");
+        assert_eq!(mended(unnamed("mode")).unwrap().column.as_deref(), Some("salary"), "the first column");
+        let neither = Request { epsilon: None, ..unnamed("mode") };
+        assert_eq!(mended(neither).unwrap().epsilon.as_deref(), Some("1"), "two things are missing");
+        let typed = DataFacts { kinds: vec![Some(ColumnType::Float)], ..facts() };
+        let error = Plan::new(&unnamed("median"), &typed).unwrap_err();
+        let step = Plan::mended(&unnamed("median"), &typed, &error).unwrap();
+        assert_eq!(step.request.column.as_deref(), Some("salary"), "the schema says that it holds numbers");
+        assert_eq!(mended(asked("median", "much")).unwrap().epsilon.as_deref(), Some("0.5"));
+        let list = Request { fraction: Some("0.5,0.25,0.5".into()), ..asked("quantile", "1") };
+        assert_eq!(mended(list).unwrap().fraction.as_deref(), Some("0.25,0.5"));
+        let few = Request { rows: Some("20".into()), ..asked("median", "1") };
+        assert_eq!(mended(few).unwrap().epsilon.as_deref(), Some("5"));
+        let coarse = Request { resolution: Some("0".into()), ..asked("median", "1") };
+        assert_eq!(mended(coarse), Some(asked("median", "1")));
         let beyond = Request { fraction: Some("1.5".into()), ..asked("quantile", "1") };
         assert_eq!(mended(beyond).unwrap().fraction.as_deref(), Some("0.9"));
         // Placeholders are not values, and a mechanism that would fail for another reason is not advised.
         let range = |text: &str| Request { range: Some(text.into()), ..asked("median", "1") };
         assert_eq!(mended(range("9,1")), Some(range("1,9")));
-        assert_eq!(mended(range("low,high")), None);
+        assert_eq!(mended(range("low,high")), Some(asked("median", "1")), "which takes none");
         let smooth = Request { mechanism: Some("smoth".into()), ..asked("median", "1") };
         assert_eq!(mended(smooth), Some(asked("median", "1")), "by the best one");
+    }
+
+    /// `quantile 0.1,0.5,0.9` of 342 rows read "too few rows, 4006, too few rows", and nothing said what would do.
+    #[test]
+    fn a_list_that_is_there_in_part_says_what_the_rest_takes() {
+        let list = Request { fraction: Some("0.1,0.5".into()), ..asked("quantile", "1") };
+        let plan = Plan::new(&list, &facts()).unwrap();
+        let bar = || ErrorBar::ranks(0.95, &[100, 90]);
+        let part = Answer::released(json!([null, 40]), bar()).with_rows(Some(400));
+        let step = plan.instead(&[part]).expect("more epsilon");
+        let better = Plan::new(&step.request, &facts()).unwrap();
+        assert!(better.parts[0].rows_needed().unwrap() <= 360, "{step:?}");
+        assert_eq!(plan.instead(&[Answer::released(json!([30, 40]), bar()).with_rows(Some(400))]), None);
+    }
+
+    #[test]
+    fn an_epsilon_that_an_answer_worked_out_is_a_command() {
+        let request = Request { y: Some("town".into()), ..asked("correlation", "1") };
+        let plan = Plan::new(&request, &facts()).unwrap();
+        let step = |advice: &str| plan.instead(&[Answer::refused(advice)]).unwrap().request;
+        let more = step(
+            "the values may all be the same: about 900 rows would do, or `epsilon=2.7`; a covariance takes less",
+        );
+        assert_eq!((more.statistic.as_str(), more.epsilon.as_deref()), ("correlation", Some("2.7")));
+        for none in ["about 90000 rows would do, or `epsilon=270`", "raise epsilon, or declare `range`"] {
+            assert_eq!(step(none).statistic, "covariance");
+        }
     }
 
     /// The question that was typed, as it is written here; never another one.

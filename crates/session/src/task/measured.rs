@@ -73,8 +73,8 @@ impl Measured {
     /// The variance. Panics where no squares were summed.
     pub fn variance(&self) -> Bar {
         let second = self.second.expect("a variance has a second sum");
-        // Rounding a lower end of zero outwards would leave it below.
-        let squares = second.over(self.count).minus_square(self.share.between(-1.0, 1.0));
+        // Values between -1 and 1 have no larger variance than one; rounding a lower end of zero outwards would leave it below.
+        let squares = second.over(self.count).minus_square(self.share.between(-1.0, 1.0)).between(0.0, 1.0);
         squares.times(self.farthest).times(self.farthest).at_least_zero()
     }
 }

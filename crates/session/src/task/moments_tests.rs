@@ -464,3 +464,21 @@ fn a_bar_is_cut_at_doubles_that_hold_the_range() {
         assert!(low < up && up >= Ratio::from(high - 1), "{low} {up}");
     }
 }
+
+/// "standard-deviation 0, between 0 and 30400" stood below a range of 8224: no values there spread by more than half of it.
+#[test]
+fn a_spread_is_never_beyond_what_the_range_allows() {
+    let mut coins = FixedWords(15);
+    let rows: Vec<f64> = (0..40).map(|row| f64::from(row) * 20.0).collect();
+    let mut cut = 0;
+    for (statistic, most) in [("variance", 250_000.0 * 1.000_001), ("std", 500.001)] {
+        for _ in 0..100 {
+            let answer = ask(&moments(statistic, Some("0,1000"), "0.1"), &rows, &mut coins);
+            let Some(value) = answer.value.and_then(|value| value.as_f64()) else { continue };
+            let [low, high] = answer.error.unwrap().numeric_ends().unwrap();
+            assert!(0.0 <= low && low <= value && value <= high && high <= most, "{value} {low} {high}");
+            cut += usize::from(high >= most * 0.999);
+        }
+    }
+    assert!(cut > 20, "{cut}");
+}

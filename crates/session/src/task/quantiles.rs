@@ -54,6 +54,8 @@ pub(crate) struct Quantiles {
     limited: Option<Condition>,
     /// Where a list was asked for: at which fractions, so that answers tell of each other.
     listed: Vec<f64>,
+    /// What the quantiles of a list are called.
+    names: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -136,7 +138,8 @@ impl Quantiles {
             }
             _ => Vec::new(),
         };
-        Ok(Self { listed, ..Self::of(said, &fractions, shape)? })
+        let names = fractions.iter().filter(|_| shape == Shape::List).map(Ratio::to_string).collect();
+        Ok(Self { listed, names, ..Self::of(said, &fractions, shape)? })
     }
 
     /// What a summary tells of the shape of a column.
@@ -241,8 +244,20 @@ impl Quantiles {
             let ends = range.replacen(',', " to ", 1);
             Condition::Given(format!("rows beyond {ends} count as the nearest end"))
         });
-        let listed = Vec::new();
-        Ok(Self { need, adjacency, space, kind, shape, confidence, likely, population, limited, listed })
+        let (listed, names) = (Vec::new(), Vec::new());
+        Ok(Self {
+            need,
+            adjacency,
+            space,
+            kind,
+            shape,
+            confidence,
+            likely,
+            population,
+            limited,
+            listed,
+            names,
+        })
     }
 
     pub fn need(&self) -> Need {
@@ -524,6 +539,10 @@ impl Answering for Quantiles {
             Kind::Several { needed, .. } => Some(largest(needed)),
             Kind::Stable { .. } => None,
         }
+    }
+
+    fn parts_needed(&self) -> Vec<(Option<String>, u64)> {
+        self.names.iter().cloned().map(Some).zip(self.needed_each().iter().copied()).collect()
     }
 
     fn expected(&self) -> Expected {

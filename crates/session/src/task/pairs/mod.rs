@@ -56,6 +56,8 @@ pub(crate) struct PairStatistic {
     confidence: f64,
     /// As it was asked for, to say how much would do.
     eps: f64,
+    /// How many rows take a correlation of values that lie evenly over declared ranges.
+    even_rows: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -101,8 +103,10 @@ impl PairStatistic {
             clip(said.range(), kinds[0], Argument::Range)?,
             clip(said.range_y(), kinds[1], Argument::RangeY)?,
         ];
+        let whole = PairSums::plan(said, said.eps(), parts, steps)?;
+        let even_rows = Self::rows_if_even(&whole);
         let ranges = if let [Some(x), Some(y)] = clips {
-            Ranges::Declared([x, y], Box::new(PairSums::plan(said, said.eps(), parts, steps)?))
+            Ranges::Declared([x, y], Box::new(whole))
         } else {
             let searched = clips.iter().filter(|clip| clip.is_none()).count() as u64;
             let sums = |eps: &_| PairSums::plan(said, eps, parts, steps);
@@ -120,6 +124,7 @@ impl PairStatistic {
             cost: Loss::pure(said.eps()),
             confidence: said.confidence(),
             eps: said.eps().ratio().to_f64(),
+            even_rows,
         })
     }
 
@@ -232,21 +237,27 @@ impl PairStatistic {
         }
     }
 
-    /// A refusal where the values of a column may all be the same, as far as noise tells.
-    fn no_spread(&self, side: usize, variance: Bar, rows: i64) -> Answer {
+    /// A refusal where the values of a column may all be the same, as far as noise tells, with what would do where that can be told.
+    fn no_spread(&self, side: usize, variances: [Bar; 2], rows: i64) -> Answer {
         let name = wording::shown(&self.names[side]);
-        let short = (variance.value - variance.low.min(0.0)) / variance.value;
-        // The lower end rises in step with rows and with epsilon; a tenth more, because noise is drawn anew.
-        let more = (short * 1.1).max(1.1);
-        let enough = if variance.value > 0.0 && more < 1000.0 {
-            let eps = (self.eps * more * 10.0).ceil() / 10.0;
-            format!("about {:.0} rows would do, or `epsilon={eps}`", rows as f64 * more)
-        } else {
-            "raise epsilon, or bring more rows".to_string()
+        let less_spread = "a narrower range of its values helps too, and a covariance takes no such spread";
+        let enough = match (&self.ranges, times_enough(variances)) {
+            // A range is found anew, and may be many times wider or narrower then: nothing follows for another epsilon.
+            (Ranges::Searched(..), _) => {
+                "declare `range` and `range_y`, for what is found is often many times wider than the values, raise epsilon, or bring more rows; a \
+                 covariance takes no such spread"
+                    .to_string()
+            }
+            (Ranges::Declared(..), Some(times)) => {
+                let eps = two_digits_up(self.eps * times);
+                format!("about {:.0} rows would do, or `epsilon={eps}`; {less_spread}", rows as f64 * times)
+            }
+            (Ranges::Declared(..), None) => {
+                format!("raise epsilon, or bring more rows; {less_spread}")
+            }
         };
         Answer::refused(format!(
-            "as far as noise tells of about {rows} rows, the values of '{name}' may all be the same, and then there is no correlation: \
-             {enough}; a narrower range of its values helps too, and a covariance takes no such spread"
+            "as far as noise tells of about {rows} rows, the values of '{name}' may all be the same, and then there is no correlation: {enough}"
         ))
     }
 
@@ -258,7 +269,7 @@ impl PairStatistic {
             }
             Some(variances) => {
                 if let Some(side) = variances.iter().position(|variance| variance.low <= 0.0) {
-                    return self.no_spread(side, variances[side], rows);
+                    return self.no_spread(side, variances, rows);
                 }
                 measured.covariance.over_roots(variances).between(-1.0, 1.0)
             }
@@ -274,9 +285,8 @@ impl PairStatistic {
         Answer::number(bar.value, error.on(outside.map(Condition::Outside)))
     }
 
-    /// From how many rows on a correlation of values that lie evenly over their ranges is released, about.
-    fn rows_if_even(&self) -> u64 {
-        let sums = self.largest();
+    /// From how many rows on a correlation of values that lie evenly over ranges that are declared is released, about.
+    fn rows_if_even(sums: &PairSums) -> u64 {
         let parts = |within: i64| within as f64 / sums.steps as f64;
         let off = parts(sums.within.square) + EVEN_VARIANCE * parts(sums.within.rows);
         // The mean may be off too, by a share whose square counts.
@@ -309,10 +319,17 @@ impl Answering for PairStatistic {
         // The product, and each mean times the other, which is at most one.
         let off = parts(sums.within.product) + parts(sums.within.rows) + parts(sums.within.twice_one);
         let both = "rows without both values take no part, rows beyond a range are moved into it";
+        // Ranges that are found are wider than the values, nobody knows by how much: up to thirty times the rows were not enough.
+        let wider = match &self.ranges {
+            Ranges::Declared(..) => "",
+            Ranges::Searched(..) => {
+                " where ranges are declared, and many times as many where they are searched"
+            }
+        };
         let spread = if self.is_correlation {
             format!(
-                "; refused where the values of a column may all be the same: evenly spread ones from about {} rows on are released",
-                self.rows_if_even()
+                "; refused where the values of a column may all be the same: evenly spread ones take about {} rows{wider}",
+                self.even_rows
             )
         } else {
             String::new()
@@ -394,6 +411,29 @@ impl Answering for PairStatistic {
             "the error of a {statistic} depends on the number of rows and on how far they spread; give `epsilon`"
         )
     }
+}
+
+/// How many times as much epsilon, or as many rows, it takes until both variances are above zero, where noise lets anybody tell: bars are
+/// as much shorter then. The noise that is in a variance is within half of its bar nearly always, when it is drawn anew too.
+fn times_enough(variances: [Bar; 2]) -> Option<f64> {
+    let times = variances.map(|variance| {
+        // The lower end was cut at zero.
+        let off = variance.high - variance.value;
+        let (spread, off) = (variance.value - off / 2.0, off * 1.5);
+        if spread > 0.0 { off / spread } else { f64::INFINITY }
+    });
+    let most = times[0].max(times[1]);
+    (most < 1000.0).then_some(most.max(1.1))
+}
+
+/// The next number of two digits.
+fn two_digits_up(number: f64) -> String {
+    let places = (1.0 - number.log10().floor()).max(0.0);
+    let unit = 10f64.powf(places);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few places")]
+    let places = places as usize;
+    let text = format!("{:.places$}", (number * unit).ceil() / unit);
+    text.strip_suffix(".0").unwrap_or(&text).to_string()
 }
 
 #[cfg(test)]

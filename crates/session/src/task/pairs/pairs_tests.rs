@@ -160,6 +160,35 @@ fn a_correlation_without_spread_is_refused_with_what_would_do() {
     assert!(asked(&many, &constant).value.is_some());
 }
 
+/// "about 376 rows would do, or `epsilon=1.1`" stood below each refusal at 1, and 200 of 200 answers at 1.1 were refused again: the lower end
+/// of a variance, which is cut at zero, was taken for what noise may come to. Over ranges that are found anew nothing of the kind is said.
+#[test]
+fn what_a_refusal_says_would_do_does() {
+    let mut coins = FixedWords(31);
+    // Values from 33 to 57 in a range of 60.
+    let memory = Memory::new((0..342).map(|row| f64::from(row % 25) + 33.0).collect(), &["ash"]);
+    let asked = |eps: &str| declared("correlation", "salary * 100", ["20,80", "2000,8000"], eps);
+    let mut told = 0;
+    for eps in ["0.4", "0.7"] {
+        let first = plan(&asked(eps));
+        for _ in 0..20 {
+            let Some(advice) = first.task().answer(&gathered(&first, &memory), &mut coins).advice else {
+                continue;
+            };
+            let Some((_, rest)) = advice.split_once("rows would do, or `epsilon=") else { continue };
+            let better = plan(&asked(rest.split('`').next().unwrap()));
+            let again = (0..10).map(|_| better.task().answer(&gathered(&better, &memory), &mut coins));
+            let released = again.filter(|answer| answer.value.is_some()).count();
+            assert!(released >= 5, "{released} of 10: {advice}");
+            told += 1;
+        }
+    }
+    assert!(told >= 5, "{told}");
+    let found = plan(&request("correlation", "salary * 100", "0.6"));
+    let advice = (0..20).filter_map(|_| found.task().answer(&gathered(&found, &memory), &mut coins).advice);
+    assert!(advice.into_iter().all(|advice| !advice.contains("would do")));
+}
+
 #[test]
 fn what_is_wrong_is_said_for_free() {
     for (request, line) in [
