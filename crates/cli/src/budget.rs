@@ -10,7 +10,7 @@ use crate::{
     pages::{Listed, Pages},
     report::{self, analyst_cells, window_cells},
     show::{amount, left_words, printable, width},
-    standing, typed,
+    standing,
 };
 use comfy_table::{ContentArrangement, Table, presets::NOTHING};
 use equipoise_core::{
@@ -250,17 +250,22 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
     let mut content = if in_engine { None } else { content_of(file).map_err(usage)? };
     // Before anything is entered: what covers the same files is for the steward to know.
     let elsewhere = if in_engine { Vec::new() } else { counted_elsewhere(&account, file)? };
-    let mut opened = account.open().map_err(unopened)?;
-    let known = opened.data_set(&name).map_err(ledger)?;
-    let adjacency = asked.or(known.as_ref().map(|known| known.adjacency)).unwrap_or_default();
-    let unit = named.or(known.as_ref().map(|known| known.unit.clone())).unwrap_or_default();
-    let data_set = DataSet { name: name.clone(), unit, adjacency };
     let renewing = match every.flatten() {
         Some(every) => {
             Some(Renewing { windows: Windows { every, day: day(options)? }, limit: limit.clone() })
         }
         None => None,
     };
+    if let Some(renewing) = &renewing {
+        // Before there is a ledger; what is registered is looked at below.
+        let said = DataSet { name: name.clone(), unit: Unit::Row, adjacency: asked.unwrap_or_default() };
+        renewing.check(&said, options.adds_up).map_err(usage)?;
+    }
+    let mut opened = account.open().map_err(unopened)?;
+    let known = opened.data_set(&name).map_err(ledger)?;
+    let adjacency = asked.or(known.as_ref().map(|known| known.adjacency)).unwrap_or_default();
+    let unit = named.or(known.as_ref().map(|known| known.unit.clone())).unwrap_or_default();
+    let data_set = DataSet { name: name.clone(), unit, adjacency };
     if let Some(renewing) = &renewing {
         // Before anything is entered.
         renewing.check(&data_set, options.adds_up).map_err(usage)?;
@@ -349,7 +354,7 @@ fn day(options: &LimitOptions) -> Result<Option<DayColumn>, Exit> {
     }
     let source = open(&options.file, None, None)?;
     let found = windows::day_column(said, source.columns(), |column| source.declared(column));
-    found.map(Some).map_err(|error| usage(typed(&error.to_string())))
+    found.map(Some).map_err(usage)
 }
 
 /// No limit for each window any more; the one in total stays.

@@ -120,10 +120,6 @@ fn a_typed_condition_does_not_choose_the_window() {
 #[test]
 fn plans_releases_and_explanations_name_the_windows() {
     let folder = renewing();
-    let line = "count visits.csv --unit person --epsilon 2 --window 2026-09,2026-10 --dry-run";
-    let (code, plan) = said(&folder, line);
-    assert_eq!(code, 2, "{plan}");
-    assert!(plan.contains("is registered with unit row"), "{plan}");
     let (code, plan) =
         said(&folder, "median visits.csv minutes --epsilon 2 --window 2026-09,2026-10 --dry-run");
     assert_eq!(code, 0, "{plan}");
@@ -186,8 +182,8 @@ fn batches_and_queries_are_about_windows_too() {
     assert_eq!(folder.run_words(&["sql", query, "--epsilon", "1"]).status.code(), Some(2));
     let shown = folder.json("budget show visits.csv");
     assert_eq!(left(&shown[0]), pairs(&[("2026-09", "10"), ("2026-11", "10")]));
-    // Groups are found among the rows of the window.
-    let groups = folder.json("histogram visits.csv person --epsilon 5 --delta 1e-6 --window 2026-12");
+    // Groups are made of the rows of the window.
+    let groups = folder.json("count visits.csv --group-by person --keys p2,p3 --epsilon 5 --window 2026-12");
     assert_eq!(left(&groups), pairs(&[("2026-12", "15")]));
 }
 
@@ -201,7 +197,7 @@ fn what_cannot_be_asked_of_windows_is_one_line_and_free() {
         "count visits.csv --epsilon 1 --window 2026-13",
         "count visits.csv --epsilon 1 --window october",
         "count other.csv --epsilon 1 --window 2026-10",
-        "monitor begin visits.csv --state m.json --epsilon 1 --delta 1e-6 --budget-per-unit 3",
+        "monitor visits.csv --state m.json --epsilon 1 --delta 1e-6 --budget-per-unit 3",
         "run visits.csv --epsilon 1 --output number --range 0,1 -- true",
         "graph visits.csv --statistic edges --columns person,minutes --epsilon 1",
     ] {

@@ -392,13 +392,11 @@ fn verification_recomputes_windows() {
             .unwrap_err()
             .contains("beyond the limit of its window")
     );
-    let plain = || {
-        let mut ledger = Ledger::in_memory().unwrap();
-        ledger.register(&salaries(), None).unwrap();
-        ledger
-    };
+    // Neither does a charge name windows where no limit renews any more.
+    let mut lifted = by_month("1");
+    lifted.set_renewing(DATA, None, false, None).unwrap();
     assert!(
-        fault(plain(), &charged(&[("month 2026-10", "0.5")]), &now).unwrap_err().contains("no limit renews")
+        fault(lifted, &charged(&[("month 2026-10", "0.5")]), &now).unwrap_err().contains("no limit renews")
     );
     // The window of time is that of the entry.
     let since = || renewing_since("2026-10-31T12:00:00Z");

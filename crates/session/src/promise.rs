@@ -1,5 +1,7 @@
 //! What is promised and what it costs, in exact numbers: what plans, receipts and releases share.
 
+pub use crate::windows::PromisedWindows;
+
 use crate::{
     ledger::{InWindow, Limit},
     rows::plan::{per_unit_words, values_words},
@@ -49,17 +51,6 @@ pub struct Promise {
     /// The calendar windows that it is about, where a limit renews by a column of days: protected is what one unit has in one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub windows: Option<PromisedWindows>,
-}
-
-/// Calendar windows of rows, by a column of days.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PromisedWindows {
-    /// How long each is: day, week, month, quarter or year, in UTC.
-    pub every: String,
-    /// The column of days.
-    pub day: String,
-    /// Their names, in order.
-    pub names: Vec<String>,
 }
 
 /// A calendar window that a charge counts in.

@@ -10,7 +10,6 @@ use crate::{
     columns,
     error::PlanError,
     facts::DataFacts,
-    promise::PromisedWindows,
     request::Request,
     source::{ColumnRead, ColumnType},
     statistic::Argument,
@@ -18,6 +17,18 @@ use crate::{
 };
 use equipoise_core::wording;
 use equipoise_ledger::{AskedWindows, DayColumn, Every, MOST_WINDOWS, Window, WindowFault, Windows};
+use serde::{Deserialize, Serialize};
+
+/// Calendar windows of rows, by a column of days.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromisedWindows {
+    /// How long each is: day, week, month, quarter or year, in UTC.
+    pub every: String,
+    /// The column of days.
+    pub day: String,
+    /// Their names, in order.
+    pub names: Vec<String>,
+}
 
 const MICROSECONDS_OF_A_DAY: i64 = 86_400_000_000;
 
@@ -37,7 +48,7 @@ pub(crate) fn asked(request: &Request, facts: &DataFacts) -> Result<Option<Asked
             let each = every.name();
             let problem =
                 format!("'{name}' has a limit for each {each} of '{day}'; which of them is this about?");
-            Err(about(problem).hint(format!("Give `window`, such as `window={}`", every.example())))
+            Err(about(problem).hint(format!("Give `window`, such as {}", every.example())))
         }
         (Some(windows), Some(text)) => {
             let asked = read(windows.every, text).ok_or_else(|| {
@@ -223,7 +234,7 @@ mod tests {
         let month = facts(Some(windows(Every::Month, false)));
         let error = |request: &Request, facts: &DataFacts| asked(request, facts).unwrap_err().to_string();
         assert_eq!(asked(&request(None), &facts(None)), Ok(None));
-        assert!(error(&request(None), &month).contains("such as `window=2026-11`"));
+        assert!(error(&request(None), &month).contains("such as 2026-11"));
         assert!(error(&request(Some("2026-11")), &facts(None)).contains("leave out `window`"));
         assert!(error(&request(Some("november")), &month).contains("2026-11..2026-12"));
         let two = asked(&request(Some("2026-11,2026-09")), &month).unwrap().unwrap();
