@@ -218,20 +218,11 @@ fn show_table(rows: &[Shown<'_>]) {
 }
 
 fn set(options: &LimitOptions) -> Result<(), Exit> {
-    let delta: Delta = options.delta.as_deref().map_or(Ok(Delta::zero()), str::parse).map_err(usage)?;
     let every = options.every.as_deref().map(every).transpose()?;
-    let limit = match (&options.epsilon, &options.rho) {
-        (None, None) if every == Some(None) => return lift(options),
-        (Some(eps), None) => {
-            let accountant = accountant(options.accountant.as_deref())?;
-            Limit::within(&eps.parse().map_err(usage)?, &delta, accountant).map_err(usage)?
-        }
-        (None, Some(rho)) => {
-            let delta = Approx::new(&"1".parse().map_err(usage)?, &delta).delta;
-            Limit::Zcdp(Zcdp { delta, ..Zcdp::new(&rho.parse().map_err(usage)?) })
-        }
-        _ => return Err(usage("a limit is in epsilon or in rho; give --epsilon or --rho")),
-    };
+    if every == Some(None) {
+        return lift(options);
+    }
+    let limit = limit_of(options)?;
     let asked: Option<Adjacency> = options.adjacency.as_deref().map(str::parse).transpose().map_err(usage)?;
     let named = options.unit.as_ref().map(|unit| named_in_header(unit, &options.file)).transpose()?;
     if let Some(analyst) = &options.analyst {
@@ -250,17 +241,7 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
     let mut content = if in_engine { None } else { content_of(file).map_err(usage)? };
     // Before anything is entered: what covers the same files is for the steward to know.
     let elsewhere = if in_engine { Vec::new() } else { counted_elsewhere(&account, file)? };
-    let renewing = match every.flatten() {
-        Some(every) => {
-            Some(Renewing { windows: Windows { every, day: day(options)? }, limit: limit.clone() })
-        }
-        None => None,
-    };
-    if let Some(renewing) = &renewing {
-        // Before there is a ledger; what is registered is looked at below.
-        let said = DataSet { name: name.clone(), unit: Unit::Row, adjacency: asked.unwrap_or_default() };
-        renewing.check(&said, options.adds_up).map_err(usage)?;
-    }
+    let renewing = renewing_of(options, every.flatten(), (&name, asked), &limit)?;
     let mut opened = account.open().map_err(unopened)?;
     let known = opened.data_set(&name).map_err(ledger)?;
     let adjacency = asked.or(known.as_ref().map(|known| known.adjacency)).unwrap_or_default();
@@ -333,6 +314,36 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
     Ok(())
 }
 
+/// What may be spent.
+fn limit_of(options: &LimitOptions) -> Result<Limit, Exit> {
+    let delta: Delta = options.delta.as_deref().map_or(Ok(Delta::zero()), str::parse).map_err(usage)?;
+    match (&options.epsilon, &options.rho) {
+        (Some(eps), None) => {
+            let accountant = accountant(options.accountant.as_deref())?;
+            Limit::within(&eps.parse().map_err(usage)?, &delta, accountant).map_err(usage)
+        }
+        (None, Some(rho)) => {
+            let delta = Approx::new(&"1".parse().map_err(usage)?, &delta).delta;
+            Ok(Limit::Zcdp(Zcdp { delta, ..Zcdp::new(&rho.parse().map_err(usage)?) }))
+        }
+        _ => Err(usage("a limit is in epsilon or in rho; give --epsilon or --rho")),
+    }
+}
+
+/// The limit for each window, where one was asked for, looked at before there is a ledger; what is registered is looked at later.
+fn renewing_of(
+    options: &LimitOptions,
+    every: Option<Every>,
+    (name, adjacency): (&str, Option<Adjacency>),
+    limit: &Limit,
+) -> Result<Option<Renewing>, Exit> {
+    let Some(every) = every else { return Ok(None) };
+    let renewing = Renewing { windows: Windows { every, day: day(options)? }, limit: limit.clone() };
+    let said = DataSet { name: name.to_string(), unit: Unit::Row, adjacency: adjacency.unwrap_or_default() };
+    renewing.check(&said, options.adds_up).map_err(usage)?;
+    Ok(Some(renewing))
+}
+
 /// How long windows are, or never.
 fn every(word: &str) -> Result<Option<Every>, Exit> {
     match word {
@@ -359,6 +370,11 @@ fn day(options: &LimitOptions) -> Result<Option<DayColumn>, Exit> {
 
 /// No limit for each window any more; the one in total stays.
 fn lift(options: &LimitOptions) -> Result<(), Exit> {
+    if options.epsilon.is_some() || options.rho.is_some() {
+        return Err(usage(
+            "--every never lifts the limit for each window; leave --epsilon and --rho out, and set one in total by itself",
+        ));
+    }
     let (given, ledger_file) = (options.name.as_deref(), options.ledger.as_deref());
     let account = if elsewhere::is_address(&options.file) {
         elsewhere::account(&options.file, given, ledger_file)?

@@ -225,6 +225,7 @@ fn wrong_limits_are_one_line_and_enter_nothing() {
             "holds date or timestamp, not week",
         ),
         ("budget set visits.csv --every month --day visited", "give --epsilon or --rho"),
+        ("budget set visits.csv --every never --epsilon 1", "leave --epsilon and --rho out"),
         (
             "budget set visits.csv --epsilon 1 --every month --day visited --adjacency replace",
             "register it with --adjacency add-remove",

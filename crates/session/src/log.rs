@@ -37,9 +37,7 @@ pub fn happened(event: &Event) -> String {
             what + &by.as_ref().map_or(String::new(), |by| format!(" (by {})", printable(by)))
         }
         Event::Renews { renewing, by } => {
-            let what = renewing
-                .as_ref()
-                .map_or("limit for each window lifted".to_string(), |renewing| renewing_words(renewing));
+            let what = renewing.as_ref().map_or("limit for each window lifted".to_string(), renewing_words);
             what + &by.as_ref().map_or(String::new(), |by| format!(" (by {})", printable(by)))
         }
         Event::Confirmed { by } => {

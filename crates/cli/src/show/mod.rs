@@ -255,11 +255,11 @@ fn standing(balance: Option<&Balance>) -> Vec<WindowStanding> {
 /// Which calendar windows a promise is about, what is left in those that it is charged in, and what that leaves to who has rows in
 /// several.
 fn windows_lines(promise: &Promise, standing: &[WindowStanding]) {
+    const MOST: usize = 12;
     if let Some(windows) = &promise.windows {
         println!("  windows    what one {} has in {}", printable(&promise.unit), windows.words());
         println!("             {}", windows.adds_up());
     }
-    const MOST: usize = 12;
     for one in standing.iter().take(MOST) {
         let left = one.remaining.as_ref().map_or("no limit".to_string(), left_words);
         println!("    {} {}: {} spent, {left} left", one.every, one.window, amount(&one.spent));
