@@ -8,7 +8,7 @@ use equipoise_session::{
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    let facts = DataFacts { name: "data".into(), columns: vec!["a".into(), "b".into()], registered: None, kinds: Vec::new() };
+    let facts = DataFacts { name: "data".into(), columns: vec!["a".into(), "b".into()], registered: None, kinds: Vec::new(), windows: None };
     match Request::from_json(text) {
         Ok(request) => {
             assert_eq!(Request::from_json(&request.to_json()).as_ref(), Ok(&request));

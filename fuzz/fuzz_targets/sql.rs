@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|text: &str| {
     let columns: Vec<String> = ["id", "town", "salary", "hired"].map(String::from).to_vec();
     let kinds = vec![Some(ColumnType::Text), None, Some(ColumnType::Integer), Some(ColumnType::Date)];
-    let facts = DataFacts { name: "people".into(), columns, registered: None, kinds };
+    let facts = DataFacts { name: "people".into(), columns, registered: None, kinds, windows: None };
     let given = Request { epsilon: Some("1".into()), delta: Some("1e-6".into()), ..Request::default() };
     if let Err(error) = Query::read(text, &given).and_then(|query| query.plan(&facts)) {
         let line = error.to_string();

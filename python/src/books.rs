@@ -13,14 +13,16 @@ use equipoise_engine::books::{self, LookupError};
 use equipoise_session::{
     batch::Batch,
     earlier::{EarlierCounts, TooFewRows},
-    ledger::{Balance, DataSet, Earlier, Ledger, LedgerError, Limit, SharedLedger},
+    ledger::{Balance, DataSet, Earlier, Every, Ledger, LedgerError, Limit, Renewing, SharedLedger, Windows},
+    log::renewing_json,
     plan::{DataFacts, Plan},
-    release::{Remaining, Spent},
+    release::{Remaining, Spent, WindowStanding},
     request::Request,
     session::{self, Charged, Paid, Session},
     simulate::{Series, Simulation},
     source::{ColumnType, Source},
     unanswered::Unanswered,
+    windows,
 };
 use pyo3::{
     prelude::*,
@@ -256,6 +258,75 @@ impl Books {
             ledger.set_limit(data, None, Some(&limit)).map_err(errors::register)?;
             Ok(registration.same_content)
         })
+    }
+
+    /// The same for each calendar window: by a column of days among these, which hold this by their types, or without one by the time of
+    /// the ledger, which adds up for the same rows and has to be known. `never` lifts it.
+    #[pyo3(signature = (data, adjacency, epsilon, delta, every, columns, kinds, day=None, adds_up=false, unit=None, file=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords on the other side")]
+    #[expect(clippy::needless_pass_by_value, reason = "what Python hands over")]
+    fn set_renewing(
+        &self,
+        py: Python<'_>,
+        data: &str,
+        adjacency: &str,
+        epsilon: &str,
+        delta: &str,
+        every: &str,
+        columns: Vec<String>,
+        kinds: Vec<Option<String>>,
+        day: Option<String>,
+        adds_up: bool,
+        unit: Option<String>,
+        file: Option<PathBuf>,
+    ) -> PyResult<Vec<String>> {
+        let (eps, delta) = (amounts(epsilon)?, small(delta)?);
+        let adjacency: Adjacency = adjacency.parse().map_err(errors::request)?;
+        let unit = unit.map_or(Unit::Row, Unit::Column);
+        let data_set = DataSet { name: data.to_string(), unit, adjacency };
+        let every: Every = every.parse().map_err(|()| {
+            errors::request("every= is day, week, month, quarter or year; see Session.never_renew")
+        })?;
+        let kinds: Vec<Option<ColumnType>> =
+            kinds.into_iter().map(|kind| ColumnType::named(&kind?)).collect();
+        let kind = |column: usize| kinds.get(column).copied().flatten();
+        let day =
+            day.map(|said| windows::day_column(&said, &columns, kind)).transpose().map_err(errors::plan)?;
+        let limit = Limit::from(Approx::new(&eps, &delta));
+        let renewing = Renewing { windows: Windows { every, day }, limit };
+        waiting::free(py, || {
+            renewing.check(&data_set, adds_up).map_err(|error| errors::register(error.into()))?;
+            let mut session = self.session()?;
+            let ledger = session.ledger_mut();
+            let mut content = match &file {
+                Some(file) => books::content_of(file).map_err(errors::data)?,
+                None => None,
+            };
+            let content = content.as_mut().map(|content| content as &mut dyn Read);
+            let registration = ledger.register(&data_set, content).map_err(errors::register)?;
+            ledger.set_renewing(data, Some(&renewing), adds_up, None).map_err(errors::register)?;
+            Ok(registration.same_content)
+        })
+    }
+
+    /// Lift the limit for each calendar window.
+    fn never_renew(&self, py: Python<'_>, data: &str) -> PyResult<()> {
+        waiting::free(py, || {
+            let mut session = self.session()?;
+            session.ledger_mut().set_renewing(data, None, false, None).map_err(errors::register)
+        })
+    }
+
+    /// The limit for each calendar window and how those stand that something was charged in, as JSON; null without one.
+    fn windows(&self, py: Python<'_>, data: &str) -> PyResult<String> {
+        let found = py.detach(|| {
+            let ledger = self.ledger.take()?;
+            let Some(renewing) = ledger.renewing(data)? else { return Ok(Value::Null) };
+            let windows: Vec<WindowStanding> =
+                ledger.windows(data)?.iter().map(WindowStanding::from).collect();
+            Ok(json!({ "renewing": renewing_json(&renewing), "windows": windows }))
+        });
+        found.map(|found| found.to_string()).map_err(|error: LedgerError| errors::ledger(&error))
     }
 
     /// What a data set has spent and what is left of its limit, as JSON.

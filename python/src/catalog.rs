@@ -51,6 +51,7 @@ pub fn cautions(epsilon: String, delta: String, unit: String, stated_rows: Optio
         once_for_each_value: false,
         per_unit: false,
         composition: None,
+        windows: None,
     };
     caution::warnings(&promise, caution::Rows::stated(stated_rows))
 }

@@ -144,6 +144,9 @@ pub(crate) fn answer(
         }
     }
     let facts = session::facts(known.as_ref(), name, rows.columns()).map_err(unopened)?;
+    if asked.joined.is_some() {
+        joined::of_no_windows(known.as_ref(), name, &others)?;
+    }
     let plan = rows.taken(plan(&rows.typed(facts))?)?;
     let paying = joined::paying(asked, &others, &plan, known.as_ref())?;
     let few = match (&known, books::changed_at(file), showing.anyway || asked.joined.is_some()) {
@@ -155,7 +158,10 @@ pub(crate) fn answer(
     };
     if showing.dry_run {
         let balance = match &known {
-            Some(known) => Some(known.balance(name, books.analyst.as_deref()).map_err(unopened)?),
+            Some(known) => {
+                let windows = plan.windows().map_or(&[][..], |asked| &asked.asked);
+                Some(known.balance_in(name, books.analyst.as_deref(), windows).map_err(unopened)?)
+            }
             None => None,
         };
         let line = |few: &TooFewRows| match asked.query {

@@ -2,11 +2,13 @@
 
 use crate::{
     Exit,
-    args::{BooksOptions, BudgetCommand, InitOptions, LimitOptions, ShowOptions, VerifyOptions},
+    args::{
+        BooksOptions, BudgetCommand, ClockOptions, InitOptions, LimitOptions, ShowOptions, VerifyOptions,
+    },
     ask::{internal, ledger, open, unopened, usage},
     elsewhere, fail,
     pages::{Listed, Pages},
-    report::{self, analyst_cells},
+    report::{self, analyst_cells, window_cells},
     show::{amount, left_words, printable, width},
     standing,
 };
@@ -22,12 +24,13 @@ use equipoise_engine::{
 use equipoise_session::{
     columns,
     ledger::{
-        Accountant, Balance, DataSet, Earlier, Elsewhere, Head, Ledger, LedgerError, Limit, Standing,
-        VerifyError, check_analyst,
+        Accountant, Balance, DataSet, DayColumn, Earlier, Elsewhere, Every, Head, InWindow, Ledger,
+        LedgerError, Limit, Renewing, Standing, VerifyError, Windows, check_analyst,
     },
     log,
     meaning::graph_unit,
-    release::{Remaining, Spent},
+    release::{Remaining, Spent, WindowStanding},
+    windows,
 };
 use serde_json::{Value, json};
 use std::{io::Read, path::Path};
@@ -39,6 +42,7 @@ pub(crate) fn run(command: &BudgetCommand) -> Exit {
         BudgetCommand::Set(options) => set(options).map(done),
         BudgetCommand::Report(options) => report::report(options),
         BudgetCommand::Log(options) => log(options),
+        BudgetCommand::Clock(options) => clock(options).map(done),
         BudgetCommand::Verify(options) => verify(options).map(done),
         BudgetCommand::Export(options) => export(options),
         BudgetCommand::Init(options) => init(options).map(done),
@@ -53,6 +57,16 @@ fn init(options: &InitOptions) -> Result<(), Exit> {
         "made; charge it as {} with --ledger, for which its address names that role",
         printable(&options.role)
     );
+    Ok(())
+}
+
+/// A word of the steward: the clock is right.
+fn clock(options: &ClockOptions) -> Result<(), Exit> {
+    let path = ledger_path(options.ledger.as_deref(), None);
+    drop(Ledger::open_read_only(&path).map_err(ledger)?);
+    let mut opened = Ledger::open(&path).map_err(unopened)?;
+    let time = opened.confirm_clock(&options.is, None).map_err(|error| fail(&error, error.exit_code()))?;
+    println!("written down at {time}; charges count in the windows of this time");
     Ok(())
 }
 
@@ -103,7 +117,12 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
             let balance = opened.balance(&data_set.name, Some(&analyst)).map_err(ledger)?;
             analysts.push((analyst, balance));
         }
-        rows.push((data_set, standing, balance, earlier, analysts));
+        let renewing = opened.renewing(&data_set.name).map_err(ledger)?;
+        let windows = match renewing {
+            Some(renewing) => Some((renewing, opened.windows(&data_set.name).map_err(ledger)?)),
+            None => None,
+        };
+        rows.push(Shown { data_set, standing, balance, earlier, analysts, windows });
     }
     if let Some(name) = name.filter(|_| rows.is_empty()) {
         return Err(usage(format!(
@@ -114,7 +133,7 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
     if options.json {
         let all: Vec<Value> = rows
             .iter()
-            .map(|(data_set, standing, balance, earlier, analysts)| {
+            .map(|Shown { data_set, standing, balance, earlier, analysts, windows }| {
                 json!({
                     "data": data_set.name,
                     "adjacency": data_set.adjacency.to_string(),
@@ -123,6 +142,8 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
                     "limit": balance.limit().as_ref().map(Remaining::from),
                     "remaining": balance.remaining().as_ref().map(Remaining::from),
                     "analysts": analysts.iter().map(analyst_json).collect::<Vec<_>>(),
+                    "renewing": windows.as_ref().map(|(renewing, _)| log::renewing_json(renewing)),
+                    "windows": windows.iter().flat_map(|(_, all)| all).map(WindowStanding::from).collect::<Vec<_>>(),
                     "accountants": standing::to_json(standing),
                     "earlier": log::earlier_json(earlier),
                 })
@@ -132,7 +153,17 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
         return Ok(());
     }
     show_table(&rows);
-    for (data_set, standing, _, earlier, analysts) in &rows {
+    for Shown { data_set, standing, earlier, analysts, windows, .. } in &rows {
+        if let Some((renewing, windows)) = windows {
+            println!("\n{}: {}", printable(&data_set.name), log::renewing_words(renewing));
+            if !windows.is_empty() {
+                let mut table = table(&["window", "spent", "left"]);
+                windows.iter().for_each(|one| {
+                    table.add_row(window_cells(one));
+                });
+                println!("{table}");
+            }
+        }
         if !analysts.is_empty() {
             let mut table = table(&["analyst", "spent", "limit", "left"]);
             for (analyst, balance) in analysts {
@@ -148,8 +179,15 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
     Ok(())
 }
 
-/// A data set, how it stands, what was spent on it for another unit or adjacency, and its analysts.
-type Shown<'a> = (&'a DataSet, Standing, Balance, Vec<Earlier>, Vec<(String, Balance)>);
+/// A data set, how it stands, what was spent on it for another unit or adjacency, its analysts, and its calendar windows.
+struct Shown<'a> {
+    data_set: &'a DataSet,
+    standing: Standing,
+    balance: Balance,
+    earlier: Vec<Earlier>,
+    analysts: Vec<(String, Balance)>,
+    windows: Option<(Renewing, Vec<InWindow>)>,
+}
 
 /// What one analyst spent, may spend and has left.
 fn analyst_json((analyst, balance): &(String, Balance)) -> Value {
@@ -164,7 +202,7 @@ fn analyst_json((analyst, balance): &(String, Balance)) -> Value {
 
 fn show_table(rows: &[Shown<'_>]) {
     let mut table = table(&["data", "adjacency", "unit", "spent", "limit", "left"]);
-    for (data_set, _, balance, ..) in rows {
+    for Shown { data_set, balance, .. } in rows {
         let or_none =
             |limit: Option<Limit>| limit.map_or("none".to_string(), |limit| left_words(&(&limit).into()));
         table.add_row([
@@ -180,18 +218,11 @@ fn show_table(rows: &[Shown<'_>]) {
 }
 
 fn set(options: &LimitOptions) -> Result<(), Exit> {
-    let delta: Delta = options.delta.as_deref().map_or(Ok(Delta::zero()), str::parse).map_err(usage)?;
-    let limit = match (&options.epsilon, &options.rho) {
-        (Some(eps), None) => {
-            let accountant = accountant(options.accountant.as_deref())?;
-            Limit::within(&eps.parse().map_err(usage)?, &delta, accountant).map_err(usage)?
-        }
-        (None, Some(rho)) => {
-            let delta = Approx::new(&"1".parse().map_err(usage)?, &delta).delta;
-            Limit::Zcdp(Zcdp { delta, ..Zcdp::new(&rho.parse().map_err(usage)?) })
-        }
-        _ => return Err(usage("a limit is in epsilon or in rho; give --epsilon or --rho")),
-    };
+    let every = options.every.as_deref().map(every).transpose()?;
+    if every == Some(None) {
+        return lift(options);
+    }
+    let limit = limit_of(options)?;
     let asked: Option<Adjacency> = options.adjacency.as_deref().map(str::parse).transpose().map_err(usage)?;
     let named = options.unit.as_ref().map(|unit| named_in_header(unit, &options.file)).transpose()?;
     if let Some(analyst) = &options.analyst {
@@ -210,11 +241,16 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
     let mut content = if in_engine { None } else { content_of(file).map_err(usage)? };
     // Before anything is entered: what covers the same files is for the steward to know.
     let elsewhere = if in_engine { Vec::new() } else { counted_elsewhere(&account, file)? };
+    let renewing = renewing_of(options, every.flatten(), (&name, asked), &limit)?;
     let mut opened = account.open().map_err(unopened)?;
     let known = opened.data_set(&name).map_err(ledger)?;
     let adjacency = asked.or(known.as_ref().map(|known| known.adjacency)).unwrap_or_default();
     let unit = named.or(known.as_ref().map(|known| known.unit.clone())).unwrap_or_default();
     let data_set = DataSet { name: name.clone(), unit, adjacency };
+    if let Some(renewing) = &renewing {
+        // Before anything is entered.
+        renewing.check(&data_set, options.adds_up).map_err(usage)?;
+    }
     let earlier = match &known {
         Some(_) => {
             opened.begin_anew(&data_set, options.anew).map_err(|error| fail(&error, error.exit_code()))?
@@ -231,9 +267,11 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
     let registration = opened
         .register(&data_set, content.as_mut().map(|content| content as &mut dyn Read))
         .map_err(|error| fail(&error, error.exit_code()))?;
-    opened
-        .set_limit(&name, options.analyst.as_deref(), Some(&limit))
-        .map_err(|error| fail(&error, error.exit_code()))?;
+    match &renewing {
+        Some(_) => opened.set_renewing(&name, renewing.as_ref(), options.adds_up, None),
+        None => opened.set_limit(&name, options.analyst.as_deref(), Some(&limit)).map(|_| ()),
+    }
+    .map_err(|error| fail(&error, error.exit_code()))?;
     let same =
         registration.same_content.iter().map(|other| format!("{} has the same content", printable(other)));
     for what in same.chain(elsewhere.iter().cloned()) {
@@ -256,17 +294,100 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
             "data": name, "analyst": options.analyst, "limit": own.limit.as_ref().map(Remaining::from),
             "spent": Spent::from(balance.spent()), "remaining": left, "same_content": registration.same_content,
             "elsewhere": elsewhere,
+            "renewing": renewing.as_ref().map(log::renewing_json),
             "earlier": log::earlier_json(&opened.earlier(Some(&name)).map_err(ledger)?),
         });
         println!("{document:#}");
     } else {
         let whose = options.analyst.as_ref().map_or(String::new(), |analyst| format!(" for {analyst}"));
         let left = balance.remaining().map_or("no limit".to_string(), |left| left_words(&(&left).into()));
-        println!("{}{whose}: limit {}, {} left", printable(&name), left_words(&(&limit).into()), left);
+        match &renewing {
+            Some(renewing) => println!("{}: {}", printable(&name), log::renewing_words(renewing)),
+            None => {
+                println!("{}{whose}: limit {}, {left} left", printable(&name), left_words(&(&limit).into()));
+            }
+        }
         if let Some(earlier) = earlier.filter(|earlier| earlier.charges > 0) {
             println!("{}", log::earlier_words(&earlier, &data_set));
         }
     }
+    Ok(())
+}
+
+/// What may be spent.
+fn limit_of(options: &LimitOptions) -> Result<Limit, Exit> {
+    let delta: Delta = options.delta.as_deref().map_or(Ok(Delta::zero()), str::parse).map_err(usage)?;
+    match (&options.epsilon, &options.rho) {
+        (Some(eps), None) => {
+            let accountant = accountant(options.accountant.as_deref())?;
+            Limit::within(&eps.parse().map_err(usage)?, &delta, accountant).map_err(usage)
+        }
+        (None, Some(rho)) => {
+            let delta = Approx::new(&"1".parse().map_err(usage)?, &delta).delta;
+            Ok(Limit::Zcdp(Zcdp { delta, ..Zcdp::new(&rho.parse().map_err(usage)?) }))
+        }
+        _ => Err(usage("a limit is in epsilon or in rho; give --epsilon or --rho")),
+    }
+}
+
+/// The limit for each window, where one was asked for, looked at before there is a ledger; what is registered is looked at later.
+fn renewing_of(
+    options: &LimitOptions,
+    every: Option<Every>,
+    (name, adjacency): (&str, Option<Adjacency>),
+    limit: &Limit,
+) -> Result<Option<Renewing>, Exit> {
+    let Some(every) = every else { return Ok(None) };
+    let renewing = Renewing { windows: Windows { every, day: day(options)? }, limit: limit.clone() };
+    let said = DataSet { name: name.to_string(), unit: Unit::Row, adjacency: adjacency.unwrap_or_default() };
+    renewing.check(&said, options.adds_up).map_err(usage)?;
+    Ok(Some(renewing))
+}
+
+/// How long windows are, or never.
+fn every(word: &str) -> Result<Option<Every>, Exit> {
+    match word {
+        "never" => Ok(None),
+        word => word.parse().map(Some).map_err(|()| {
+            let shown = equipoise_core::wording::shown(word);
+            usage(format!("no window is called '{shown}'; give --every day, week, month, quarter or year, or never to lift it"))
+        }),
+    }
+}
+
+/// The column of days, where one was named. It holds for long, so a slip is caught here.
+fn day(options: &LimitOptions) -> Result<Option<DayColumn>, Exit> {
+    let Some(said) = &options.day else { return Ok(None) };
+    if elsewhere::is_address(&options.file) {
+        return Err(usage(
+            "a limit by a column of days is for tables that are read here; extract the table to a file first",
+        ));
+    }
+    let source = open(&options.file, None, None)?;
+    let found = windows::day_column(said, source.columns(), |column| source.declared(column));
+    found.map(Some).map_err(usage)
+}
+
+/// No limit for each window any more; the one in total stays.
+fn lift(options: &LimitOptions) -> Result<(), Exit> {
+    if options.epsilon.is_some() || options.rho.is_some() {
+        return Err(usage(
+            "--every never lifts the limit for each window; leave --epsilon and --rho out, and set one in total by itself",
+        ));
+    }
+    let (given, ledger_file) = (options.name.as_deref(), options.ledger.as_deref());
+    let account = if elsewhere::is_address(&options.file) {
+        elsewhere::account(&options.file, given, ledger_file)?
+    } else {
+        Account::registered(&options.file, given, ledger_file).map_err(|error| looking(&error))?
+    };
+    drop(Ledger::open_read_only(&account.ledger).map_err(ledger)?);
+    let mut opened = account.open().map_err(unopened)?;
+    opened.set_renewing(&account.name, None, false, None).map_err(|error| fail(&error, error.exit_code()))?;
+    println!(
+        "{}: no limit for each window any more; what was spent in each stays spent",
+        printable(&account.name)
+    );
     Ok(())
 }
 

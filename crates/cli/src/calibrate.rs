@@ -57,6 +57,7 @@ fn warnings(words: &[String]) -> Vec<String> {
         once_for_each_value: false,
         per_unit: false,
         composition: None,
+        windows: None,
     };
     caution::warnings(&promise, caution::Rows::stated(said("rows").as_deref()))
 }

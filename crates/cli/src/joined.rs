@@ -78,6 +78,27 @@ pub(crate) fn check_public(joined: &Joined, books: &Books) -> Result<(), Exit> {
     Ok(())
 }
 
+/// A relation of several tables has no rows of one of them alone, by which a limit for each calendar window could hold.
+pub(crate) fn of_no_windows(
+    known: Option<&Ledger>,
+    first: &str,
+    others: &[(Account, Unit)],
+) -> Result<(), Exit> {
+    let Some(known) = known else { return Ok(()) };
+    for name in std::iter::once(first).chain(others.iter().map(|(other, _)| other.name.as_str())) {
+        let renewing = known.renewing(name).map_err(ask::unopened)?;
+        if let Some(day) = renewing.and_then(|renewing| renewing.windows.day) {
+            return Err(usage(format!(
+                "'{}' has a limit for each window of '{}', and a query about several tables has no rows of one window of it; ask about \
+                 that table alone with --window",
+                wording::shown(name),
+                wording::shown(&day.name)
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// What each of them is charged as. All private tables count for the same people, added or removed: a row of one table can make many rows of
 /// a relation, and how many rows that has is nobody's to know.
 pub(crate) fn paying(

@@ -11,8 +11,8 @@ use crate::{
 };
 use equipoise_engine::books::{data_name, ledger_path};
 use equipoise_session::{
-    ledger::{Account, Balance, DataSet, Entry, Event, Ledger},
-    log::{earlier_words, happened},
+    ledger::{Account, Balance, DataSet, Entry, Event, InWindow, Ledger},
+    log::{earlier_words, happened, renewing_words},
     meaning::{self, percent_of},
     release::{Promise, Release, Spent},
 };
@@ -155,7 +155,11 @@ impl Read {
                     happened(&entry.event)
                 ));
             }
-            Event::Limited { .. } | Event::Apart(_) | Event::Gap { .. } | Event::Seen { .. } => {
+            Event::Limited { .. }
+            | Event::Renews { .. }
+            | Event::Apart(_)
+            | Event::Gap { .. }
+            | Event::Seen { .. } => {
                 let whose = entry.analyst.as_ref().filter(|analyst| !analyst.is_empty());
                 let whose =
                     whose.map_or(String::new(), |analyst| format!(" (analyst {})", printable(analyst)));
@@ -176,6 +180,10 @@ fn asked(question: &str) -> String {
     let by: Vec<String> = names.map(printable).collect();
     let by = if by.is_empty() { String::new() } else { format!(" by {}", by.join(", ")) };
     let filter = text("where").map_or(String::new(), |filter| format!(", where {}", printable(filter)));
+    let names = question["guarantee"]["windows"]["names"].as_array();
+    let names: Vec<&str> = names.into_iter().flatten().filter_map(Value::as_str).collect();
+    let windows = if names.is_empty() { String::new() } else { format!(", in {}", names.join(", ")) };
+    let filter = filter + &windows;
     format!("{}{of}{by}{filter}", printable(text("statistic").unwrap_or("a question of another version")))
 }
 
@@ -194,6 +202,14 @@ fn section(
         page.push(Block::Words(earlier_words(&earlier, data_set)));
     }
     page.push(Block::Words(limits(&balance.data_set)));
+    if let Some(renewing) = opened.renewing(name)? {
+        let windows = opened.windows(name)?;
+        page.push(Block::Words(format!("There is a {}.", renewing_words(&renewing))));
+        if !windows.is_empty() {
+            let rows = windows.iter().map(window_cells).collect();
+            page.push(Block::Table { heads: vec!["window", "spent", "left"], rows });
+        }
+    }
     let mut analysts = Vec::new();
     for analyst in opened.analysts(name)? {
         let balance = opened.balance(name, Some(&analyst))?;
@@ -227,10 +243,11 @@ fn total(data_set: &DataSet, balance: &Balance, charges: usize) -> String {
         once_for_each_value: false,
         per_unit: false,
         composition: None,
+        windows: None,
     };
     format!(
         "Protected is {}. All releases together, {charges} so far, cost {}. {}",
-        meaning::protected(&promise.unit),
+        meaning::protected_by(&promise),
         amount(&spent),
         meaning::surer(&promise)
             .replace("sees this", "sees all answers so far")
@@ -256,6 +273,15 @@ fn limits(account: &Account) -> String {
 fn share(account: &Account) -> Option<String> {
     let (limit, spent) = (account.limit.as_ref()?, account.spent_of_limit()?);
     percent_of(spent.parts()[0].ratio().to_f64(), limit.parts()[0].ratio().to_f64())
+}
+
+/// A calendar window, what was spent in it and is left.
+pub(crate) fn window_cells(one: &InWindow) -> Vec<String> {
+    vec![
+        one.window.to_string(),
+        amount(&(&one.account.spent.approx).into()),
+        one.account.remaining().map_or("no limit".to_string(), |left| left_words(&(&left).into())),
+    ]
 }
 
 /// An analyst, and what was spent, is allowed and is left.

@@ -118,6 +118,7 @@ pub(crate) fn given(options: &SqlOptions) -> Request {
     Request {
         epsilon: price.epsilon.clone(),
         delta: price.delta.clone(),
+        window: price.window.clone(),
         unit: price.unit.clone(),
         max_rows_per_unit: price.max_rows_per_unit.clone(),
         max_groups_per_unit: price.max_groups_per_unit.clone(),

@@ -138,6 +138,12 @@ fn the_short_pages_run() {
     }
 }
 
+/// No command of it hangs on coins.
+#[test]
+fn the_page_of_budgets_that_renew_runs() {
+    assert!(agrees_with("renewing-budgets.md"));
+}
+
 /// At these epsilons the counts of 5,000 rows are refused with a probability below e^-100.
 #[test]
 fn the_page_of_statistics_runs() {

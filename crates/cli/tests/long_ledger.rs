@@ -32,6 +32,7 @@ fn made(path: &Path) {
         request: r#"{"statistic":"median"}"#.into(),
         question,
         cost: Approx::new(&"0.1".parse().expect("a number"), &"0".parse().expect("a number")).into(),
+        windows: None,
     };
     for _ in 0..CHARGES {
         assert!(matches!(ledger.charge(&request), Ok(Charging::Granted(_))));

@@ -92,6 +92,7 @@ fn facts() -> DataFacts {
         columns: ["id", "town", "minutes"].map(String::from).to_vec(),
         registered: None,
         kinds: vec![Some(ColumnType::Text), Some(ColumnType::Text), Some(ColumnType::Integer)],
+        windows: None,
     }
 }
 

@@ -38,6 +38,7 @@ fn made(path: &Path, charges: u64) -> Result<(), Box<dyn Error>> {
             request: format!(r#"{{"statistic":"median","column":"salary","epsilon":"{number}"}}"#),
             question: QUESTION.to_string(),
             cost: Approx::new(&eps, &"0".parse()?).into(),
+            windows: None,
         };
         let Charging::Granted(charge) = ledger.charge(&request)? else { return Err("charged before".into()) };
         ledger.record(&charge, RELEASE)?;

@@ -11,6 +11,7 @@ use super::{
     latest,
     limit::{AtOrder, Limit},
     registry::{ANALYST, check_name, find},
+    renewing::{self, InWindow},
     reregistration, store,
 };
 use equipoise_core::loss::Approx;
@@ -94,6 +95,8 @@ pub struct Balance {
     pub data_set: Account,
     /// One analyst, if one was named.
     pub analyst: Option<Account>,
+    /// The windows that a question counts in, where a limit renews.
+    pub windows: Vec<InWindow>,
 }
 
 impl Balance {
@@ -107,16 +110,20 @@ impl Balance {
         self.tighter(|account| account.limit.clone())
     }
 
-    /// What may still be asked for; `None` without any limit. Where an analyst's limit is in another currency, the data set's,
-    /// unless the analyst has nothing left.
+    /// What may still be asked for; `None` without any limit. Where an analyst's limit, or that of a window, is in another currency,
+    /// the data set's, unless nothing is left of the other.
     pub fn remaining(&self) -> Option<Limit> {
-        let analyst = self.analyst.as_ref().and_then(Account::remaining);
-        analyst.filter(|left| left.parts()[0].is_zero()).or_else(|| self.tighter(Account::remaining))
+        let windows = self.windows.iter().map(|one| &one.account);
+        let mut others = self.analyst.iter().chain(windows).filter_map(Account::remaining);
+        others.find(|left| left.parts()[0].is_zero()).or_else(|| self.tighter(Account::remaining))
     }
 
     fn tighter(&self, part: impl Fn(&Account) -> Option<Limit>) -> Option<Limit> {
-        let parts = [Some(&self.data_set), self.analyst.as_ref()];
-        parts.into_iter().flatten().filter_map(part).reduce(|one, two| Limit::least(one, &two))
+        let parts = [Some(&self.data_set), self.analyst.as_ref()].into_iter().flatten();
+        parts
+            .chain(self.windows.iter().map(|one| &one.account))
+            .filter_map(part)
+            .reduce(|one, two| Limit::least(one, &two))
     }
 }
 
@@ -141,9 +148,10 @@ impl Ledger {
         })
     }
 
-    /// What was spent on a data set for the unit and adjacency in force, and by this analyst. A name that was never used has spent nothing.
+    /// What was spent on a data set for the unit and adjacency in force, and by this analyst; with the window of the ledger's time that is
+    /// now, where a limit renews with it. A name that was never used has spent nothing.
     pub fn balance(&self, data_set: &str, analyst: Option<&str>) -> Result<Balance, LedgerError> {
-        self.read(|entries| balance(entries, data_set, analyst))
+        self.balance_in(data_set, analyst, &[])
     }
 
     /// Everybody who asked, was shown an answer or has a limit on a data set, in order.
@@ -187,7 +195,7 @@ impl Ledger {
             }
             let (id, body) = (store::fresh_id(coins), entry::limit_body(limit.as_ref(), by));
             let link = Link { kind: kind::LIMIT, id: &id, data_set, analyst, request_id: None, body };
-            chain::append(entries, link)?;
+            chain::append_in_time(entries, link, renewing::time(entries)?.1)?;
             Ok(balance(entries, data_set, analyst)?)
         })
     }
@@ -197,6 +205,7 @@ pub(super) fn balance(entries: &dyn Entries, data_set: &str, analyst: Option<&st
     Ok(Balance {
         data_set: account(entries, data_set, None)?,
         analyst: analyst.map(|name| account(entries, data_set, Some(name))).transpose()?,
+        windows: Vec::new(),
     })
 }
 

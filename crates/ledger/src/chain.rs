@@ -95,6 +95,11 @@ pub(super) fn append_at(entries: &dyn Entries, link: Link<'_>, time: String) -> 
     Ok(row)
 }
 
+/// The same at a ledger time, in seconds since 1970, which is never before that of the last charge.
+pub(super) fn append_in_time(entries: &dyn Entries, link: Link<'_>, seconds: u64) -> Fallible<Row> {
+    append_at(entries, link, clock::at(seconds))
+}
+
 /// The number of the last entry and its hash. What it says may be a long answer and is not read.
 pub(super) fn last(entries: &dyn Entries) -> Fallible<Option<(i64, String)>> {
     let sql = "SELECT hash, number, number FROM entries ORDER BY number DESC LIMIT 1";

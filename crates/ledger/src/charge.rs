@@ -3,6 +3,7 @@
 use super::{
     Fallible, Ledger, Stop,
     balance::{self, Account, Balance},
+    calendar::Window,
     chain::{self, Link},
     clock,
     cost::Cost,
@@ -12,6 +13,7 @@ use super::{
     error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget},
     files, forget,
     registry::{self, ANALYST, DataSet, check_name},
+    renewing::{self, AskedWindows},
     request_equality::same,
     reregistration, store,
 };
@@ -32,6 +34,8 @@ pub struct ChargeRequest {
     pub question: String,
     /// What it costs.
     pub cost: Cost,
+    /// The calendar windows whose rows alone it is about, where a limit renews by a column of days.
+    pub windows: Option<AskedWindows>,
 }
 
 /// A charge that is durable. It is the only way to an answer, cannot be copied, and comes from a ledger alone.
@@ -136,6 +140,8 @@ impl Ledger {
         let other = |data_set: &DataSet| ChargeRequest {
             data_set: data_set.clone(),
             request_id: None,
+            // The windows are those of the first: what the others would be filtered by is not known.
+            windows: None,
             ..request.clone()
         };
         let others: Vec<ChargeRequest> = others.iter().map(other).collect();
@@ -215,10 +221,12 @@ impl Ledger {
             let Some(row) = by_id(entries, kind::CHARGE, id)? else {
                 return Err(Fault::NotItsCharge);
             };
-            let Event::Charged { cost, .. } = entry_of(&row)?.event else {
+            let Event::Charged { cost, windows, .. } = entry_of(&row)?.event else {
                 unreachable!("a row of this kind reads as such an event")
             };
-            let balance = balance::balance(entries, &request.data_set.name, request.analyst.as_deref())?;
+            let name = &request.data_set.name;
+            let mut balance = balance::balance(entries, name, request.analyst.as_deref())?;
+            balance.windows = renewing::standing(entries, name, &windows)?;
             Ok(Charge { id: row.id, hash: row.hash, time: row.time, cost, balance })
         })
     }
@@ -358,16 +366,22 @@ fn enter(
 ) -> Result<Charge, Stop<ChargeError>> {
     let (name, analyst) = (&request.data_set.name, request.analyst.as_deref());
     let mut balance = balance::balance(entries, name, analyst)?;
-    let over = |account: &Account, analyst: Option<&str>| {
+    let over_window = |account: &Account, analyst: Option<&str>, window: Option<Window>, cost: &Cost| {
         Stop::Refused(ChargeError::OverBudget(Box::new(OverBudget {
             data_set: name.clone(),
             analyst: analyst.map(str::to_string),
+            window,
             spent: account.spent_of_limit(),
             requested: account.limit.as_ref().and_then(|limit| limit.spent(&[(cost.clone(), 1)])),
             remaining: account.remaining().expect("only a limit refuses"),
             limit: account.limit.clone().expect("only a limit refuses"),
         })))
     };
+    let over = |account: &Account, analyst: Option<&str>| over_window(account, analyst, None, &cost);
+    let of_window =
+        |account: &Account, window: Window, cost: &Cost| over_window(account, None, Some(window), cost);
+    let (windows, time) = renewing::admit(entries, request, &cost, of_window)?;
+    balance.windows = windows;
     if let Some(account) = &mut balance.analyst {
         *account = account.after(&cost).map_err(|()| over(account, analyst))?;
     }
@@ -378,6 +392,7 @@ fn enter(
         question: &request.question,
         spent: &balance.data_set.spent,
         spent_by_analyst: balance.analyst.as_ref().map(|account| &account.spent),
+        windows: &balance.windows,
     };
     let link = Link {
         kind: kind::CHARGE,
@@ -387,7 +402,7 @@ fn enter(
         request_id: request.request_id.as_deref(),
         body: body.text(),
     };
-    let row = chain::append(entries, link)?;
+    let row = chain::append_in_time(entries, link, time)?;
     Ok(Charge { id, hash: row.hash, time: row.time, cost, balance })
 }
 

@@ -27,7 +27,7 @@ use super::{
     error::{ChargeError, DataSetError, Fault, OverBudget, RegisterError},
     limit::Limit,
     registry::{self, ANALYST, check_name},
-    reregistration, store,
+    renewing, reregistration, store,
 };
 use crate::entry::Event;
 use equipoise_core::loss::Approx;
@@ -106,14 +106,19 @@ fn fill(
     bound: Option<&Cost>,
 ) -> Result<(), Stop<RegisterError>> {
     let account = balance::account(entries, data_set, (!analyst.is_empty()).then_some(analyst))?;
-    let cost = match (bound, &account.limit) {
+    // What is missing may have been spent in any window, up to its limit.
+    let in_each = if analyst.is_empty() { renewing::in_force(entries, data_set)? } else { None };
+    let limits = [account.remaining(), in_each.map(|force| force.renewing.limit)];
+    let cost = match (bound, limits.into_iter().flatten().collect::<Vec<_>>().as_slice()) {
         (Some(bound), _) => bound.clone(),
-        (None, None) => return Ok(()),
-        (None, Some(limit @ Limit::Approx(_))) => match account.remaining() {
-            Some(Limit::Approx(left)) => Cost::from(left).written_up(),
-            _ => unreachable!("what a limit leaves is in its currency: {limit:?}"),
-        },
-        (None, Some(_)) => {
+        (None, []) => return Ok(()),
+        (None, [Limit::Approx(left)]) => Cost::from(left.clone()).written_up(),
+        (None, [Limit::Approx(left), Limit::Approx(in_each)]) => {
+            let eps = left.eps.clone().max(in_each.eps.clone());
+            let delta = left.delta.clone().max(in_each.delta.clone());
+            Cost::from(Approx { eps, delta }).written_up()
+        }
+        (None, _) => {
             let unbounded = DataSetError::Unbounded { name: data_set.to_string() };
             return Err(Stop::Refused(unbounded.into()));
         }
@@ -131,6 +136,7 @@ fn over(data_set: &str, analyst: &str, account: &Account, cost: &Cost) -> Stop<C
     Stop::Refused(ChargeError::OverBudget(Box::new(OverBudget {
         data_set: data_set.to_string(),
         analyst: Some(analyst.to_string()),
+        window: None,
         spent: account.spent_of_limit(),
         requested: account.limit.as_ref().and_then(|limit| limit.spent(&[(cost.clone(), 1)])),
         remaining: account.remaining().expect("only a limit refuses"),

@@ -1,10 +1,12 @@
 //! One entry of the ledger: a line of the log, and the text that is stored and hashed for it.
 
 use super::{
+    calendar::Window,
     cost::Cost,
     files::{Apart, Charged},
     limit::Limit,
     registry::DataSet,
+    renewing::{DayColumn, InWindow, Renewing, Windows},
 };
 use crate::file_id::FileId;
 use equipoise_core::adjacency::{Adjacency, Unit};
@@ -63,6 +65,18 @@ pub enum Event {
         /// Who set it, where several people manage the ledger.
         by: Option<String>,
     },
+    /// A limit for each calendar window was set, or lifted.
+    Renews {
+        /// What may be spent in each window; `None` for no such limit any more.
+        renewing: Option<Renewing>,
+        /// Who set it, where several people manage the ledger.
+        by: Option<String>,
+    },
+    /// The clock is right, says the steward.
+    Confirmed {
+        /// Who says so, where several people manage the ledger.
+        by: Option<String>,
+    },
     /// A request was paid for.
     Charged {
         /// What it cost.
@@ -77,6 +91,8 @@ pub enum Event {
         spent: Cost,
         /// What this analyst spent on the data set with it.
         spent_by_analyst: Option<Cost>,
+        /// The windows that it counts in, and what was spent in each with it; none without a limit that renews.
+        windows: Vec<(Window, Cost)>,
     },
     /// Which files the data set is, from here on.
     Files {
@@ -157,6 +173,8 @@ pub(super) mod kind {
     pub const REGISTER: &str = "register";
     pub const ANEW: &str = "anew";
     pub const LIMIT: &str = "limit";
+    pub const RENEW: &str = "renew";
+    pub const TIME: &str = "time";
     pub const CHARGE: &str = "charge";
     pub const RECORD: &str = "record";
     pub const FILES: &str = "files";
@@ -175,19 +193,30 @@ pub(super) struct ChargeBody<'a> {
     pub question: &'a str,
     pub spent: &'a Cost,
     pub spent_by_analyst: Option<&'a Cost>,
+    pub windows: &'a [InWindow],
 }
 
 impl ChargeBody<'_> {
     pub fn text(&self) -> String {
-        json!({
+        let mut body = json!({
             "cost": self.cost.to_json(),
             "request": self.request,
             "question": self.question,
             "spent": self.spent.to_json(),
             "spent_by_analyst": self.spent_by_analyst.map(Cost::to_json),
-        })
-        .to_string()
+        });
+        if !self.windows.is_empty() {
+            let sum = |one: &InWindow| (one.window.to_string(), one.account.spent.to_json());
+            body["windows"] = Value::Object(self.windows.iter().map(sum).collect());
+        }
+        body.to_string()
     }
+}
+
+/// What was spent in each window with a charge, as its body has it.
+pub(super) fn sums_by_window(value: &Value) -> Option<Vec<(Window, Cost)>> {
+    let sum = |(window, spent): (&String, &Value)| Some((window.parse().ok()?, Cost::from_json(spent)?));
+    value.as_object()?.iter().map(sum).collect()
 }
 
 pub(super) fn created_body(version: i64, secret_hash: &str) -> String {
@@ -233,6 +262,50 @@ pub(super) fn limit_body(limit: Option<&Limit>, by: Option<&str>) -> String {
         body["by"] = by.into();
     }
     body.to_string()
+}
+
+pub(super) fn renew_body(renewing: Option<&Renewing>, by: Option<&str>) -> String {
+    let windows = renewing.map(|renewing| &renewing.windows);
+    let day = windows.and_then(|windows| windows.day.as_ref());
+    let mut body = json!({
+        "every": windows.map(|windows| windows.every.name()),
+        "day": day.map(|day| json!({ "column": day.name, "type": day.holds() })),
+        "limit": renewing.map(|renewing| renewing.limit.to_json()),
+    });
+    if let Some(by) = by {
+        body["by"] = by.into();
+    }
+    body.to_string()
+}
+
+fn renews(body: &Value) -> Option<Option<Renewing>> {
+    let every = match (body.get("every")?, body.get("limit")?) {
+        (Value::Null, Value::Null) => return Some(None),
+        (every, _) => every.as_str()?.parse().ok()?,
+    };
+    let day = match body.get("day")? {
+        Value::Null => None,
+        day => Some(DayColumn {
+            name: day.get("column")?.as_str()?.to_string(),
+            moments: match day.get("type")?.as_str()? {
+                "timestamp" => true,
+                "date" => false,
+                _ => return None,
+            },
+        }),
+    };
+    Some(Some(Renewing { windows: Windows { every, day }, limit: Limit::from_json(body.get("limit")?)? }))
+}
+
+fn optional_by(body: &Value) -> Option<Option<String>> {
+    match body.get("by") {
+        None => Some(None),
+        Some(by) => Some(Some(by.as_str()?.to_string())),
+    }
+}
+
+pub(super) fn time_body(by: Option<&str>) -> String {
+    by.map_or_else(|| json!({}), |by| json!({ "by": by })).to_string()
 }
 
 pub(super) fn restored_body(by: &str, bound: Option<&Cost>) -> String {
@@ -319,11 +392,10 @@ impl Row {
                     Value::Null => None,
                     limit => Some(Limit::from_json(limit)?),
                 },
-                by: match body.get("by") {
-                    None => None,
-                    Some(by) => Some(by.as_str()?.to_string()),
-                },
+                by: optional_by(body)?,
             },
+            kind::RENEW => Event::Renews { renewing: renews(body)?, by: optional_by(body)? },
+            kind::TIME => Event::Confirmed { by: optional_by(body)? },
             kind::CHARGE => Event::Charged {
                 cost: Cost::from_json(body.get("cost")?)?,
                 request_id: self.request_id.clone(),
@@ -334,6 +406,7 @@ impl Row {
                     Value::Null => None,
                     spent => Some(Cost::from_json(spent)?),
                 },
+                windows: body.get("windows").map_or(Some(Vec::new()), sums_by_window)?,
             },
             kind::RECORD => Event::Recorded { release: text("release")? },
             kind::ACT => Event::Acted { by: text("by")?, what: text("what")? },

@@ -1,8 +1,10 @@
 //! What can go wrong with a ledger, each as one line with the next step.
 
 use super::{
+    calendar::Window,
     limit::{Limit, shown_down},
     registry::{ANALYST, DataSet},
+    window_fault::WindowFault,
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -292,6 +294,8 @@ pub enum DataSetError {
         /// The name.
         name: String,
     },
+    /// What stands in the way of a limit that renews.
+    Window(Box<WindowFault>),
     /// A name that is empty, too long or has control characters.
     BadName {
         /// Of what: a data set, an analyst, a request id.
@@ -353,6 +357,7 @@ impl fmt::Display for DataSetError {
                  missing, in `epsilon` and `delta`",
                 shown(name)
             ),
+            Self::Window(fault) => fault.fmt(f),
             Self::BadName { what, name } => {
                 let without =
                     if *what == ANALYST { "characters that cannot be seen" } else { "control characters" };
@@ -468,6 +473,8 @@ pub enum ChargeError {
     },
     /// The ledger of a limit that this is counted apart from cannot be told so.
     Apart(LedgerError),
+    /// It cannot be counted in a window of a limit that renews.
+    Window(Box<WindowFault>),
     /// A cost beyond anything that could protect anybody.
     TooMuch {
         /// What was asked for.
@@ -484,6 +491,8 @@ pub struct OverBudget {
     pub data_set: String,
     /// Whose limit: of this analyst, or of everybody together.
     pub analyst: Option<String>,
+    /// In which calendar window, where it is the limit for each.
+    pub window: Option<Window>,
     /// What was spent before, in the currency of the limit; `None` where it is not known in it.
     pub spent: Option<Limit>,
     /// What was asked for, in the same.
@@ -503,6 +512,7 @@ impl ChargeError {
             | Self::RequestIdTaken { .. }
             | Self::BeforeAnew { .. }
             | Self::Nameless { .. }
+            | Self::Window(_)
             | Self::TooMuch { .. } => 2,
             Self::Lost { .. } => 1,
             Self::Apart(error) | Self::Ledger(error) => error.exit_code(),
@@ -540,6 +550,7 @@ impl fmt::Display for ChargeError {
                 let error = error.without("nothing was charged");
                 write!(f, "what is counted apart must be written down where the limit is: {error}")
             }
+            Self::Window(fault) => fault.fmt(f),
             Self::TooMuch { requested } => write!(
                 f,
                 "a cost of {} is not accepted: ask for an epsilon of at most 1000",
@@ -566,10 +577,13 @@ impl From<LedgerError> for ChargeError {
 
 impl fmt::Display for OverBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { data_set, analyst, spent, requested, remaining, limit } = self;
+        let Self { data_set, analyst, window, spent, requested, remaining, limit } = self;
         write!(f, "the budget of data set '{}'", shown(data_set))?;
         if let Some(analyst) = analyst {
             write!(f, " for analyst '{}'", shown(analyst))?;
+        }
+        if let Some(window) = window {
+            write!(f, " for the {window}")?;
         }
         let (Some(spent), Some(requested)) = (spent, requested) else {
             return f.write_str(

@@ -276,6 +276,11 @@ fn exact(entry: &Entry, cost: &Cost, question: &str) -> Json {
     exact["id"] = entry.id.clone().into();
     exact["time"] = entry.time.clone().into();
     exact["analyst"] = entry.analyst.clone().into();
+    if let Event::Charged { windows, .. } = &entry.event
+        && !windows.is_empty()
+    {
+        exact["windows"] = windows.iter().map(|(window, _)| window.name()).collect();
+    }
     // The planner writes JSON; another caller's text stays text.
     exact["question"] = serde_json::from_str(question).unwrap_or_else(|_| question.into());
     exact

@@ -176,6 +176,9 @@ pub(super) fn limited_analysts(entries: &dyn Entries, name: &str) -> Fallible<Ve
             false
         }
     });
+    if !found.iter().any(String::is_empty) && super::renewing::in_force(entries, name)?.is_some() {
+        found.insert(0, String::new());
+    }
     failed.map_or(Ok(found), Err)
 }
 

@@ -48,6 +48,7 @@
 //!     request: r#"{"statistic":"median"}"#.into(),
 //!     question: r#"{"mechanism":"inverse-sensitivity"}"#.into(),
 //!     cost: loss("0.7").into(),
+//!     windows: None,
 //! };
 //! let Charging::Granted(charge) = ledger.charge(&request)? else { panic!("a new request") };
 //! let receipt = ledger.record(&charge, r#"{"value":4200}"#)?;
@@ -70,6 +71,7 @@ compile_error!(
 
 mod act;
 mod balance;
+mod calendar;
 mod chain;
 mod charge;
 mod clock;
@@ -87,15 +89,18 @@ mod forget;
 mod hold;
 mod limit;
 mod registry;
+mod renewing;
 mod request_equality;
 mod reregistration;
 mod sqlite;
 mod store;
 mod verify;
+mod window_fault;
 mod witness;
 
 pub use act::Act;
 pub use balance::{Account, Balance, Charges};
+pub use calendar::{Every, Window};
 pub use chain::{Head, NotAHead};
 pub use charge::{Charge, ChargeRequest, Charging, Receipt, Recorded};
 pub use clock::{after as utc_after, at as utc, seconds_now, seconds_of as utc_seconds};
@@ -111,9 +116,11 @@ pub use export::Pieces;
 pub use files::{Apart, Charged, Elsewhere, Expected, Guarded, MOST_FILES};
 pub use limit::{Accountant, AtOrder, Limit};
 pub use registry::{DataSet, Registration, check_analyst};
+pub use renewing::{AskedWindows, DayColumn, InWindow, MOST_WINDOWS, Renewing, Windows, cost_in_each};
 pub use reregistration::Earlier;
 pub use store::{NEWEST, Servers, install, is_address, on_servers};
 pub use verify::{Verified, VerifyError};
+pub use window_fault::WindowFault;
 pub use witness::Witnessed;
 
 use entries::values;
@@ -203,6 +210,8 @@ fn entry_of(row: &entry::Row) -> Fallible<Entry> {
 
 #[cfg(test)]
 mod files_tests;
+#[cfg(test)]
+mod renewing_tests;
 #[cfg(test)]
 mod reregistration_tests;
 #[cfg(test)]

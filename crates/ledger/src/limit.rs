@@ -189,6 +189,23 @@ impl Limit {
         self.map(|_| Amount::zero())
     }
 
+    /// So many times as much of each part.
+    #[must_use]
+    pub fn times(&self, count: u64) -> Self {
+        self.map(|part| amount(part.ratio() * &Ratio::from(count)))
+    }
+
+    /// In words: "epsilon 2, delta 0.000001".
+    pub fn words(&self) -> String {
+        let name = match self {
+            Self::Approx(_) => "epsilon".to_string(),
+            Self::Zcdp(_) => "rho".to_string(),
+            Self::Renyi(at) => format!("divergence at order {}", at.order),
+        };
+        let [loss, delta] = self.parts();
+        if delta.is_zero() { format!("{name} {loss}") } else { format!("{name} {loss}, delta {delta}") }
+    }
+
     /// The smaller of each part; of two currencies, the first.
     pub(super) fn least(one: Self, two: &Self) -> Self {
         let same_currency = match (&one, two) {

@@ -172,7 +172,7 @@ pub(super) fn names(entries: &dyn Entries) -> Fallible<Vec<String>> {
 }
 
 pub(super) fn any_limit(entries: &dyn Entries) -> Fallible<bool> {
-    entries.any("kind = ?1", values![kind::LIMIT])
+    entries.any("kind IN (?1, ?2)", values![kind::LIMIT, kind::RENEW])
 }
 
 pub(super) fn find(entries: &dyn Entries, name: &str) -> Fallible<Option<DataSet>> {

@@ -25,7 +25,7 @@ use super::{
     entry_of,
     error::{DataSetError, LedgerError, RegisterError, SpentForOthers},
     registry::{self, DataSet, check_name},
-    store,
+    renewing, store,
 };
 
 /// What was spent on a data set for a unit or an adjacency that is no longer in force.
@@ -67,6 +67,7 @@ impl Ledger {
             if last.data_set == *data_set {
                 return Ok(None);
             }
+            renewing::check_anew(entries, data_set)?;
             let (registered, spent) = (last.data_set.clone(), account(entries, &data_set.name, None)?.spent);
             let charges = count(entries, &data_set.name, &scope(&eras, &registered))?;
             if charges > 0 && !knowing {
@@ -120,6 +121,12 @@ pub(super) fn in_force(entries: &dyn Entries, name: &str) -> Fallible<String> {
 /// What is registered under a name.
 pub(super) fn current(entries: &dyn Entries, name: &str) -> Fallible<Option<DataSet>> {
     Ok(eras(entries, name)?.pop().map(|era| era.data_set))
+}
+
+/// What was registered under a name before an entry.
+pub(super) fn before(entries: &dyn Entries, name: &str, number: i64) -> Fallible<Option<DataSet>> {
+    let eras = eras(entries, name)?;
+    Ok(eras.into_iter().rev().find(|era| era.from < number).map(|era| era.data_set))
 }
 
 fn eras(entries: &dyn Entries, name: &str) -> Fallible<Vec<Era>> {

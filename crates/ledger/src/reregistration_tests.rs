@@ -178,20 +178,20 @@ fn older_ledgers_are_read_and_older_programs_refuse_newer_ones() {
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 1").unwrap();
     let said = Ledger::open(&path).unwrap().verify(None).unwrap_err().to_string();
     assert!(said.contains("its version"), "{said}");
-    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 6").unwrap();
-    assert!(matches!(Ledger::open(&path), Err(LedgerError { fault: Fault::Newer { version: 6 }, .. })));
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 7").unwrap();
+    assert!(matches!(Ledger::open(&path), Err(LedgerError { fault: Fault::Newer { version: 7 }, .. })));
 }
 
 #[test]
 fn a_newer_layout_is_refused() {
     let (_folder, path) = on_disk();
     drop(Ledger::open(&path).unwrap());
-    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 6").unwrap();
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 7").unwrap();
     for result in [Ledger::open(&path), Ledger::open_read_only(&path)] {
         let error = result.err().unwrap();
-        assert_eq!((error.exit_code(), &error.fault), (2, &Fault::Newer { version: 6 }));
+        assert_eq!((error.exit_code(), &error.fault), (2, &Fault::Newer { version: 7 }));
         assert!(error.to_string().ends_with(
-            "its layout has version 6, this program knows version 5 at most; use a newer equipoise"
+            "its layout has version 7, this program knows version 6 at most; use a newer equipoise"
         ));
     }
 }

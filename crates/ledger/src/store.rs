@@ -28,8 +28,10 @@ pub(super) const WITH_ACTS: i64 = 4;
 /// The version of a ledger with limits that say who set them, or with entries that count without a charge: an older program would
 /// leave those out of its sums.
 pub(super) const WITH_COUNTED: i64 = 5;
+/// The version of a ledger that ever had a limit for each calendar window: an older program would grant what such a limit does not.
+pub(super) const WITH_WINDOWS: i64 = 6;
 /// The newest that this program knows.
-pub const NEWEST: i64 = WITH_COUNTED;
+pub const NEWEST: i64 = WITH_WINDOWS;
 
 /// How the address of a ledger on a server begins.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
@@ -235,6 +237,8 @@ pub(super) fn id_of(entries: &dyn Entries) -> Fallible<String> {
 /// Is the version of the ledger the one that its entries ask for?
 pub(super) fn version_fits(entries: &dyn Entries) -> Fallible<bool> {
     let asked = [
+        (kind::RENEW, WITH_WINDOWS),
+        (kind::TIME, WITH_WINDOWS),
         (kind::RESTORED, WITH_COUNTED),
         (kind::GAP, WITH_COUNTED),
         (kind::SEEN, WITH_COUNTED),

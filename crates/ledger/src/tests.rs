@@ -25,6 +25,7 @@ pub(super) fn request(eps: &str) -> ChargeRequest {
         request: format!("{{\"epsilon\":\"{eps}\"}}"),
         question: "{\"statistic\":\"median\"}".into(),
         cost: loss(eps, "0").into(),
+        windows: None,
     }
 }
 

@@ -14,8 +14,9 @@
 use super::{
     Fallible, Ledger,
     balance::{self, Account, Charges},
+    calendar::Window,
     chain::{self, Head, hex},
-    charge,
+    charge, clock,
     cost::Cost,
     entries::{Entries, values},
     entry::{Entry, Event, Row, kind},
@@ -23,6 +24,7 @@ use super::{
     error::{Fault, LedgerError},
     fingerprint,
     registry::DataSet,
+    renewing::{self, Recomputed},
     reregistration::{self, Earlier},
     store,
 };
@@ -136,6 +138,10 @@ struct State<'c> {
     accounts: HashMap<(String, String), Account>,
     /// The sums of data sets for units and adjacencies that are not in force, by analyst.
     set_aside: HashMap<DataSet, HashMap<String, Cost>>,
+    /// The limits that renew and are in force, and what was spent in their windows.
+    renewing: HashMap<String, Recomputed>,
+    /// Ledger time, in seconds since 1970.
+    time: Option<u64>,
     remembered: Remembered,
     charges: u64,
     answered: u64,
@@ -235,6 +241,8 @@ impl<'c> State<'c> {
             data_sets: HashMap::new(),
             accounts: HashMap::new(),
             set_aside: HashMap::new(),
+            renewing: HashMap::new(),
+            time: None,
             remembered: Remembered::default(),
             charges: 0,
             answered: 0,
@@ -245,7 +253,8 @@ impl<'c> State<'c> {
     fn step(&mut self, row: Row, entry: Entry) -> Fallible<Option<String>> {
         let first = self.data_sets.is_empty() && entry.number == 1;
         let name = row.data_set.clone();
-        let acted = matches!(entry.event, Event::Acted { .. } | Event::Restored { .. });
+        let acted =
+            matches!(entry.event, Event::Acted { .. } | Event::Restored { .. } | Event::Confirmed { .. });
         if matches!(entry.event, Event::Created) != first || (name.is_empty() != first && !acted) {
             return Ok(Some("the ledger begins with the entry that made it, and only there".to_string()));
         }
@@ -258,8 +267,12 @@ impl<'c> State<'c> {
         if row.request_id.is_some() && !matches!(entry.event, Event::Charged { .. }) {
             return Ok(Some("only charges have a request id".to_string()));
         }
+        if let Some(what) = self.pass_time(&entry) {
+            return Ok(Some(what.to_string()));
+        }
         match entry.event {
             Event::Created
+            | Event::Confirmed { .. }
             | Event::Files { .. }
             | Event::Apart(_)
             | Event::Acted { .. }
@@ -281,10 +294,24 @@ impl<'c> State<'c> {
                 *account = account.clone().under(limit, charges)?;
                 Ok(None)
             }
-            Event::Charged { cost, spent, spent_by_analyst, .. } => {
+            Event::Renews { renewing, .. } => {
+                let spent = self.account(&name, "").spent.clone();
+                let before = self.renewing.remove(&name);
+                let at = (row.number, &spent);
+                let after = Recomputed::following(self.entries, &name, before, renewing, at)?;
+                self.renewing.extend(after.map(|after| (name, after)));
+                Ok(None)
+            }
+            Event::Charged { cost, spent, spent_by_analyst, windows, .. } => {
+                if let Some(what) = self.charge_windows(&row, &cost, &windows)? {
+                    return Ok(Some(what.to_string()));
+                }
                 Ok(self.charge(row, &cost, &spent, spent_by_analyst.as_ref()))
             }
             Event::Gap { cost, spent } => {
+                if let Some(renewing) = self.renewing.get_mut(&name).filter(|_| row.analyst.is_empty()) {
+                    renewing.gap(&cost);
+                }
                 let account = self.account(&name, &row.analyst);
                 *account = account.with(&cost);
                 Ok((account.spent != spent).then(|| "its sum is not that of the entries".to_string()))
@@ -340,9 +367,54 @@ impl<'c> State<'c> {
             let old = std::mem::replace(account, under);
             set_aside.insert(analyst, old.spent);
         }
+        if let Some(renewing) = self.renewing.remove(&new.name) {
+            let spent = self.account(&new.name, "").spent.clone();
+            self.renewing.insert(new.name.clone(), renewing.anew(number, &spent));
+        }
         self.set_aside.insert(before.clone(), set_aside);
         self.data_sets.insert(new.name.clone(), new);
         Ok(None)
+    }
+
+    /// Ledger time goes on with charges and words of the steward; what is wrong with it, where windows depend on it.
+    fn pass_time(&mut self, entry: &Entry) -> Option<&'static str> {
+        let charged = matches!(entry.event, Event::Charged { .. });
+        let said =
+            matches!(entry.event, Event::Limited { .. } | Event::Renews { .. } | Event::Confirmed { .. });
+        if !charged && !said {
+            return None;
+        }
+        let of_time = self.renewing.values().map(|found| &found.force.renewing.windows);
+        let lengths: Vec<_> =
+            of_time.filter(|windows| windows.day.is_none()).map(|windows| windows.every).collect();
+        let (last, now) = (self.time, clock::seconds_of(&entry.time));
+        self.time = now.or(last);
+        if lengths.is_empty() {
+            return None;
+        }
+        let Some(now) = now else { return Some("its time cannot be read") };
+        let last = last?;
+        if now < last {
+            return Some("ledger time runs back");
+        }
+        let jumps = charged && lengths.into_iter().any(|every| renewing::jumps(every, last, now));
+        jumps.then_some(
+            "a window ended more than a day after what is before it, without a word of the steward",
+        )
+    }
+
+    /// The sums of the windows that a charge counts in.
+    fn charge_windows(
+        &mut self,
+        row: &Row,
+        cost: &Cost,
+        windows: &[(Window, Cost)],
+    ) -> Fallible<Option<&'static str>> {
+        let Some(renewing) = self.renewing.get_mut(&row.data_set) else {
+            return Ok((!windows.is_empty()).then_some("it counts in windows, and no limit renews"));
+        };
+        let at = (row.number, clock::seconds_of(&row.time).unwrap_or(0));
+        renewing.charge(self.entries, &self.data_sets[&row.data_set], at, cost, windows)
     }
 
     fn account(&mut self, data_set: &str, analyst: &str) -> &mut Account {

@@ -5,7 +5,8 @@ mod ledger_support;
 mod support;
 
 use equipoise_session::ledger::{
-    ChargeError, ChargeRequest, Charging, Event, Fault, Ledger, LedgerError, Limit, VerifyError,
+    AskedWindows, ChargeError, ChargeRequest, Charging, DayColumn, Event, Every, Fault, Ledger, LedgerError,
+    Limit, Renewing, VerifyError, Window, Windows,
 };
 use ledger_support::{
     Asking, CHILD, Place, approx, cut::Cut, data_set, file, granted, in_postgres, installed, limited,
@@ -72,6 +73,23 @@ fn story(path: &Path) -> String {
     let witness = ledger.witness(charge.id(), charge.hash()).unwrap();
     tell("witness", format!("{:?}", ledger.witnessed(&witness).unwrap()));
     assert!(ledger.has_hash(&charge.hash().to_uppercase()).unwrap() && !ledger.has_hash("0").unwrap());
+    let visits = equipoise_session::ledger::DataSet { name: "visits".into(), ..by_person.clone() };
+    ledger.register(&visits, None).unwrap();
+    let day = Some(DayColumn { name: "visited".into(), moments: true });
+    let windows = Windows { every: Every::Month, day };
+    let renewing = Renewing { windows: windows.clone(), limit: approx("1").into() };
+    ledger.set_renewing("visits", Some(&renewing), false, Some("sam")).unwrap();
+    let about = |names: &[&str], eps: &str| {
+        let month = |name: &&str| Window::named(Every::Month, name).expect("a month");
+        let asked = AskedWindows { windows: windows.clone(), asked: names.iter().map(month).collect() };
+        ChargeRequest { data_set: visits.clone(), windows: Some(asked), ..request(eps, None) }
+    };
+    let _ = granted(&mut ledger, &about(&["2026-10"], "0.25"));
+    let _ = granted(&mut ledger, &about(&["2026-10", "2026-11"], "0.25"));
+    tell("window over", kind(ledger.charge(&about(&["2026-10"], "0.5")).unwrap_err()));
+    let whole = ChargeRequest { data_set: visits.clone(), ..request("0.1", None) };
+    tell("no window", kind(ledger.charge(&whole).unwrap_err()));
+    tell("windows", format!("{:?}", ledger.windows("visits").unwrap()));
     let head = ledger.head().unwrap();
     assert!(ledger.has_head(&head).unwrap() && ledger.contains(&head).unwrap());
     let verified = ledger.verify(Some(&head)).unwrap();

@@ -193,6 +193,15 @@ fn table() -> Vec<Row> {
             [401, 200, 403, 403, 403, 403],
         ),
         (
+            "POST",
+            "/v1/ledger/clock",
+            "/v1/ledger/clock",
+            Some(
+                json!({ "is": &equipoise_session::ledger::utc(equipoise_session::ledger::seconds_now())[..10] }),
+            ),
+            [401, 200, 403, 403, 403, 403],
+        ),
+        (
             "DELETE",
             "/v1/data-sets/{id}/grants/{analyst}",
             "/v1/data-sets/pay/grants/ana",

@@ -122,6 +122,7 @@ mod tests {
             once_for_each_value: false,
             per_unit: false,
             composition: None,
+            windows: None,
         }
     }
 

@@ -220,7 +220,8 @@ impl EarlierCounts {
         // The column of a histogram or an ecdf is the first that it groups by.
         let column = request.column.as_ref().or(request.group_by.first());
         let wider = |count: &&RowCount| {
-            (count.filter.is_none() || count.filter == request.filter)
+            count.promise.windows == promise.windows
+                && (count.filter.is_none() || count.filter == request.filter)
                 // Under replace rows without a value take part, which a count of the column leaves out.
                 && (count.column.is_none() || (count.column.as_ref() == column && promise.adjacency == "add-remove"))
                 && (&count.promise.unit, count.promise.max_rows_per_unit, count.promise.max_groups_per_unit)

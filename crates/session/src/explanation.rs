@@ -162,7 +162,7 @@ fn paragraph(
             format!(" Of its records took part: {}.", parts.join("; "))
         }
     };
-    let who = meaning::protected(&promise.unit);
+    let who = meaning::protected_by(promise);
     let neighbours = match promise.adjacency.as_str() {
         "add-remove" => format!("{who} is added or removed; the number of them is protected too"),
         _ => format!("{who} takes other values; the number of them is taken as public"),

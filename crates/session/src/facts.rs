@@ -5,6 +5,8 @@ use crate::{
     source::{ColumnType, Source},
     statistic::Argument,
 };
+pub use equipoise_ledger::Windows;
+
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     wording,
@@ -21,6 +23,8 @@ pub struct DataFacts {
     pub registered: Option<(Unit, Adjacency)>,
     /// The types that a schema declares for its columns; none beyond the end of the list.
     pub kinds: Vec<Option<ColumnType>>,
+    /// The calendar windows of its rows, where the ledger has a limit for each of them.
+    pub windows: Option<Windows>,
 }
 
 impl DataFacts {

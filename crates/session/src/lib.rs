@@ -49,6 +49,7 @@ pub mod terms;
 mod types;
 pub mod unanswered;
 pub mod votes;
+pub mod windows;
 
 pub use equipoise_expression::field;
 pub use equipoise_ledger::{self as ledger, file_id};

@@ -2,7 +2,7 @@
 
 use crate::{
     bar::printable,
-    ledger::{Apart, Charged, DataSet, Earlier, Entry, Event, Verified},
+    ledger::{Apart, Charged, Cost, DataSet, Earlier, Entry, Event, Renewing, Verified, Window},
     meaning::{amount, left},
     release::{Remaining, Spent},
 };
@@ -36,6 +36,14 @@ pub fn happened(event: &Event) -> String {
                 .map_or("limit lifted".to_string(), |limit| format!("limit {}", left(&limit.into())));
             what + &by.as_ref().map_or(String::new(), |by| format!(" (by {})", printable(by)))
         }
+        Event::Renews { renewing, by } => {
+            let what = renewing.as_ref().map_or("limit for each window lifted".to_string(), renewing_words);
+            what + &by.as_ref().map_or(String::new(), |by| format!(" (by {})", printable(by)))
+        }
+        Event::Confirmed { by } => {
+            let by = by.as_ref().map_or(String::new(), |by| format!(" (by {})", printable(by)));
+            format!("the clock is right{by}")
+        }
         Event::Restored { by, bound: Some(bound) } => format!(
             "restored from an older copy: at most {} was spent in what is missing (by {})",
             amount(&(&bound.approx).into()),
@@ -50,14 +58,21 @@ pub fn happened(event: &Event) -> String {
         Event::Seen { cost, .. } => {
             format!("shown an answer of another; {} counts as seen", amount(&(&cost.approx).into()))
         }
-        Event::Charged { cost, question, .. } => {
+        Event::Charged { cost, question, windows, .. } => {
             let question: Value = serde_json::from_str(question).unwrap_or_default();
             let text = |name: &str| question[name].as_str().unwrap_or_default().to_string();
             let column = printable(&text("column"));
             let statistic = printable(&text("statistic"));
-            format!("charged {} for {statistic} {column}", amount(&(&cost.approx).into()))
-                .trim_end()
-                .to_string()
+            let asked = format!("charged {} for {statistic} {column}", amount(&(&cost.approx).into()));
+            let names: Vec<String> = windows.iter().map(|(window, _)| window.name()).collect();
+            let windows = match names.as_slice() {
+                [] => String::new(),
+                [first, .., last] if names.len() > 3 => {
+                    format!(" in {} windows, {first} to {last}", names.len())
+                }
+                _ => format!(" in {}", names.join(", ")),
+            };
+            asked.trim_end().to_string() + &windows
         }
         Event::Recorded { .. } => "answer recorded".to_string(),
         // What lies on no disk is a table of a server, and its partitions.
@@ -107,6 +122,14 @@ pub fn entry_json(entry: &Entry) -> Value {
             }
             event
         }
+        Event::Renews { renewing, by } => {
+            let mut event = json!({"kind": "renews", "renewing": renewing.as_ref().map(renewing_json)});
+            if let Some(by) = by {
+                event["by"] = by.as_str().into();
+            }
+            event
+        }
+        Event::Confirmed { by } => json!({"kind": "confirmed", "by": by}),
         Event::Restored { by, bound } => json!({
             "kind": "restored", "by": by, "bound": bound.as_ref().map(|bound| Spent::from(&bound.approx)),
         }),
@@ -117,14 +140,21 @@ pub fn entry_json(entry: &Entry) -> Value {
             "kind": "seen", "answer": answer,
             "cost": Spent::from(&cost.approx), "spent": Spent::from(&spent.approx),
         }),
-        Event::Charged { cost, request_id, request, question, spent, .. } => json!({
-            "kind": "charged",
-            "cost": Spent::from(&cost.approx),
-            "request_id": request_id,
-            "request": parsed(request),
-            "question": parsed(question),
-            "spent": Spent::from(&spent.approx),
-        }),
+        Event::Charged { cost, request_id, request, question, spent, windows, .. } => {
+            let mut event = json!({
+                "kind": "charged",
+                "cost": Spent::from(&cost.approx),
+                "request_id": request_id,
+                "request": parsed(request),
+                "question": parsed(question),
+                "spent": Spent::from(&spent.approx),
+            });
+            if !windows.is_empty() {
+                let one = |(window, spent): &(Window, Cost)| json!({"window": window.name(), "spent": Spent::from(&spent.approx)});
+                event["windows"] = windows.iter().map(one).collect();
+            }
+            event
+        }
         Event::Recorded { release } => json!({"kind": "recorded", "release": parsed(release)}),
         Event::Files { files } => {
             json!({"kind": "files", "files": files.iter().map(ToString::to_string).collect::<Vec<_>>()})
@@ -144,6 +174,32 @@ pub fn entry_json(entry: &Entry) -> Value {
     json!({
         "number": entry.number, "id": entry.id, "time": entry.time, "data": entry.data_set,
         "analyst": entry.analyst, "event": event, "hash": entry.hash,
+    })
+}
+
+/// What may be spent in each calendar window, and what that leaves to whoever has rows in several.
+pub fn renewing_words(renewing: &Renewing) -> String {
+    let (every, limit) = (renewing.windows.every.name(), left(&(&renewing.limit).into()));
+    match &renewing.windows.day {
+        Some(day) => format!(
+            "limit {limit} for the rows of each {every} by '{}' (UTC), which whoever has rows in n {every}s may lose n times",
+            printable(&day.name)
+        ),
+        None => format!(
+            "limit {limit} in each {every} of the ledger's time (UTC), which adds up for the same rows: {} in a year",
+            left(&(&renewing.in_a_year()).into())
+        ),
+    }
+}
+
+/// The same as JSON.
+pub fn renewing_json(renewing: &Renewing) -> Value {
+    let day = renewing.windows.day.as_ref();
+    json!({
+        "every": renewing.windows.every.name(),
+        "day": day.map(|day| json!({"column": day.name, "type": day.holds()})),
+        "limit": Remaining::from(&renewing.limit),
+        "in_a_year": day.is_none().then(|| Remaining::from(&renewing.in_a_year())),
     })
 }
 

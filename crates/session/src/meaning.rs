@@ -25,6 +25,12 @@ pub fn protected(unit: &str) -> String {
     }
 }
 
+/// The same for a promise: where it is about calendar windows of rows, what one has in them.
+pub fn protected_by(promise: &Promise) -> String {
+    let who = protected(&promise.unit);
+    promise.windows.as_ref().map_or(who.clone(), |windows| format!("{who} in {}", windows.words()))
+}
+
 /// `edge of FROM,TO` or `node of FROM,TO`, apart: what counts of a graph are registered for. A column of such a name has no comma in it.
 pub fn graph_unit(unit: &str) -> Option<(&'static str, &str)> {
     let ends = |word: &'static str| unit.strip_prefix(word)?.strip_prefix(" of ").map(|ends| (word, ends));
@@ -57,8 +63,8 @@ fn two_digits_up(number: f64) -> String {
 
 /// What whoever sees answers of this price learns about one person at most, as a sentence.
 pub fn surer(promise: &Promise) -> String {
-    let Promise { epsilon, delta, adjacency, unit, .. } = promise;
-    let (who, factor) = (protected(unit), factor(epsilon));
+    let Promise { epsilon, delta, adjacency, .. } = promise;
+    let (who, factor) = (protected_by(promise), factor(epsilon));
     // What may be different between two data sets that are hard to tell apart.
     let (claim, instead) = match adjacency.as_str() {
         "add-remove" => (format!("{who} is in the data"), "is not"),
@@ -210,6 +216,9 @@ pub fn paragraph(release: &Release) -> String {
         [] => String::new(),
         clauses => format!(", if what the caller stated is true, which nobody checked: {}", stated(clauses)),
     };
+    let windows =
+        promise.windows.as_ref().map_or(String::new(), |windows| format!("; {}", windows.adds_up()));
+    let left = left + &windows;
     format!(
         "The {}{of}{by} of {}{filter}, by the mechanism {}. {said} It promises {} for {}, {}{rests}. {} With this release {} \
          is spent on the data set in all{left}.{receipt}",
@@ -217,7 +226,7 @@ pub fn paragraph(release: &Release) -> String {
         printable(&release.data),
         release.mechanism,
         amount(&Spent { epsilon: promise.epsilon.clone(), delta: promise.delta.clone() }),
-        protected(&promise.unit),
+        protected_by(promise),
         if promise.adjacency == "add-remove" { "added or removed" } else { "replaced by any other" },
         surer(promise),
         amount(&release.spent),
@@ -239,6 +248,7 @@ mod tests {
             once_for_each_value: false,
             per_unit: false,
             composition: None,
+            windows: None,
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::{
     bar::ErrorBar,
     ledger::Balance,
-    promise::{Promise, Remaining, Spent},
+    promise::{Promise, Remaining, Spent, WindowStanding},
 };
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use serde_json::json;
@@ -172,6 +172,11 @@ impl PlanSummary {
         let remaining = balance.and_then(Balance::remaining);
         document.insert("spent".to_string(), json!(balance.map(|balance| Spent::from(balance.spent()))));
         document.insert("remaining".to_string(), json!(remaining.as_ref().map(Remaining::from)));
+        let windows = balance.map_or(&[][..], |balance| &balance.windows);
+        if !windows.is_empty() {
+            let windows: Vec<WindowStanding> = windows.iter().map(WindowStanding::from).collect();
+            document.insert("windows".to_string(), json!(windows));
+        }
         serde_json::Value::Object(document)
     }
 }

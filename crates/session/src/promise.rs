@@ -1,7 +1,9 @@
 //! What is promised and what it costs, in exact numbers: what plans, receipts and releases share.
 
+pub use crate::windows::PromisedWindows;
+
 use crate::{
-    ledger::Limit,
+    ledger::{InWindow, Limit},
     rows::plan::{per_unit_words, values_words},
 };
 use equipoise_core::{
@@ -46,6 +48,33 @@ pub struct Promise {
     /// How the losses of several parts were added up, where not as they are: `zcdp`. What each part costs alone then adds up to more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composition: Option<String>,
+    /// The calendar windows that it is about, where a limit renews by a column of days: protected is what one unit has in one of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windows: Option<PromisedWindows>,
+}
+
+/// A calendar window that a charge counts in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowStanding {
+    /// Its name, such as 2026-11.
+    pub window: String,
+    /// How long it is.
+    pub every: String,
+    /// All that was spent in it.
+    pub spent: Spent,
+    /// What its limit leaves.
+    pub remaining: Option<Remaining>,
+}
+
+impl From<&InWindow> for WindowStanding {
+    fn from(one: &InWindow) -> Self {
+        Self {
+            window: one.window.name(),
+            every: one.window.every().name().to_string(),
+            spent: Spent::from(&one.account.spent.approx),
+            remaining: one.account.remaining().as_ref().map(Remaining::from),
+        }
+    }
 }
 
 impl Promise {

@@ -1,6 +1,6 @@
 //! What becomes public: one shape for the command line, the server and Python.
 
-pub use crate::promise::{Outcome, Promise, Remaining, Spent};
+pub use crate::promise::{Outcome, Promise, PromisedWindows, Remaining, Spent, WindowStanding};
 
 use crate::{
     answer::{Answer, BatchAnswer, Group, Named, item_of},
@@ -80,6 +80,9 @@ pub struct Release {
     pub spent: Spent,
     /// What its limit leaves; null without a limit.
     pub remaining: Option<Remaining>,
+    /// The calendar windows that it counts in, where a limit renews.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<WindowStanding>,
     /// Where the charge is written down.
     pub receipt: Option<Receipt>,
 }
@@ -141,6 +144,7 @@ impl Release {
             warnings: plan.warnings.clone(),
             spent: Spent::from(balance.spent()),
             remaining: balance.remaining().as_ref().map(Remaining::from),
+            windows: balance.windows.iter().map(WindowStanding::from).collect(),
             receipt: None,
         }
     }

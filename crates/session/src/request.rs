@@ -126,6 +126,10 @@ pub struct Request {
     /// Only records of which this is true take part.
     #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
+    /// With a limit that renews by a column of days: the calendar windows whose rows alone take part, as `2026-11`, `2026-09,2026-11` or
+    /// `2026-07..2026-09`.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub window: Option<String>,
     /// The column that names the person: all records with one value of it are protected together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
@@ -174,6 +178,7 @@ impl Request {
             Argument::TargetError => &mut self.target_error,
             Argument::Confidence => &mut self.confidence,
             Argument::Where => &mut self.filter,
+            Argument::Window => &mut self.window,
             Argument::Unit => &mut self.unit,
             Argument::MaxRowsPerUnit => &mut self.max_rows_per_unit,
             Argument::MaxGroupsPerUnit => &mut self.max_groups_per_unit,
@@ -216,6 +221,7 @@ impl Request {
             Argument::TargetError => self.target_error.clone(),
             Argument::Confidence => self.confidence.clone(),
             Argument::Where => self.filter.clone(),
+            Argument::Window => self.window.clone(),
             Argument::Unit => self.unit.clone(),
             Argument::MaxRowsPerUnit => self.max_rows_per_unit.clone(),
             Argument::MaxGroupsPerUnit => self.max_groups_per_unit.clone(),
@@ -279,6 +285,7 @@ impl Request {
             Argument::TargetError => self.target_error.is_some(),
             Argument::Confidence => self.confidence.is_some(),
             Argument::Where => self.filter.is_some(),
+            Argument::Window => self.window.is_some(),
             Argument::Unit => self.unit.is_some(),
             Argument::MaxRowsPerUnit => self.max_rows_per_unit.is_some(),
             Argument::MaxGroupsPerUnit => self.max_groups_per_unit.is_some(),

@@ -22,7 +22,10 @@ use crate::{
     caution,
     elsewhere::{Elsewhere, Engine, Pass},
     gather::ScanResult,
-    ledger::{Charge, ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
+    ledger::{
+        AskedWindows, Charge, ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError,
+        Recorded,
+    },
     plan::{DataFacts, Part, Plan},
     planned::PlanSummary,
     quiet::privately,
@@ -50,6 +53,11 @@ pub trait Priced {
     /// What will be charged.
     fn price(&self) -> Approx;
 
+    /// The calendar windows whose rows alone it is about; none where its plan has no such filter.
+    fn windows(&self) -> Option<AskedWindows> {
+        None
+    }
+
     /// What the ledger is asked for.
     fn charge_request(&self, analyst: Option<&str>, request_id: Option<&str>) -> ChargeRequest {
         ChargeRequest {
@@ -59,6 +67,7 @@ pub trait Priced {
             request: self.asked(),
             question: self.summary().to_text(),
             cost: Cost::from(self.price()),
+            windows: self.windows(),
         }
     }
 }
@@ -82,6 +91,10 @@ impl Priced for Plan {
 
     fn price(&self) -> Approx {
         self.charge().clone()
+    }
+
+    fn windows(&self) -> Option<AskedWindows> {
+        Plan::windows(self).cloned()
     }
 }
 
@@ -309,7 +322,15 @@ pub fn facts(ledger: Option<&Ledger>, name: &str, columns: &[String]) -> Result<
         Some(ledger) => ledger.data_set(name)?.map(|data_set| (data_set.unit, data_set.adjacency)),
         None => None,
     };
-    Ok(DataFacts { name: name.to_string(), columns: columns.to_vec(), registered, kinds: Vec::new() })
+    let renewing = ledger.map(|ledger| ledger.renewing(name)).transpose()?.flatten();
+    let windows = renewing.map(|renewing| renewing.windows).filter(|windows| windows.day.is_some());
+    Ok(DataFacts {
+        name: name.to_string(),
+        columns: columns.to_vec(),
+        registered,
+        kinds: Vec::new(),
+        windows,
+    })
 }
 
 fn release(plan: &Plan, answers: Vec<Answer>, charge: &Charge) -> Release {

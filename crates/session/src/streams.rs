@@ -79,6 +79,7 @@ impl Stream {
 
     /// What the budget of a data set is charged, and in which terms. Records are rows here.
     fn charge(&self, facts: &DataFacts) -> Result<(Approx, DataSet), PlanError> {
+        crate::windows::none(facts)?;
         let (unit, adjacency) = facts.registered.clone().unwrap_or((Unit::Row, self.adjacency()));
         let name = facts.name.clone();
         let cost = match (self.adjacency(), adjacency, &unit) {
@@ -141,6 +142,7 @@ impl Priced for Offered<'_> {
             delta: promised.delta.to_exact(),
             adjacency: self.stream.adjacency().to_string(),
             unit: Unit::Row.to_string(),
+            windows: None,
         };
         PlanSummary {
             warnings: caution::warnings(&guarantee, caution::Rows::Unknown),

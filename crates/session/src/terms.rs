@@ -293,7 +293,7 @@ mod tests {
     fn a_share_adds_up_all_rows_once() {
         let memory = Memory::new(vec![0.25, f64::NAN, 7.0, -3.0, 0.5], &["Ayr"]);
         let (columns, kinds) = (memory.columns().to_vec(), Vec::new());
-        let facts = DataFacts { name: "people".into(), columns, registered: None, kinds };
+        let facts = DataFacts { name: "people".into(), columns, registered: None, kinds, windows: None };
         let share = ShareOf::read("salary", &facts).unwrap();
         assert_eq!(share.add_up(&memory).unwrap(), (ratio("1.75"), 5));
         let above = ShareOf::read("salary > 0.3", &facts).unwrap();

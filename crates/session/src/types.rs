@@ -69,7 +69,7 @@ impl Types {
 }
 
 /// Can cells of a column of one type be read as another? Text can be anything.
-fn can_read(schema: ColumnType, kind: ColumnType) -> bool {
+pub(crate) fn can_read(schema: ColumnType, kind: ColumnType) -> bool {
     match (schema, kind) {
         (ColumnType::Text, _)
         | (_, ColumnType::Text)
@@ -87,7 +87,7 @@ mod tests {
     fn types(words: &[(&str, &str)]) -> Result<Types, PlanError> {
         let columns = ["hired", "pay", "member", "town"].map(String::from).to_vec();
         let kinds = vec![Some(ColumnType::Date), Some(ColumnType::Float), None, Some(ColumnType::Text)];
-        let facts = DataFacts { name: "people".into(), columns, registered: None, kinds };
+        let facts = DataFacts { name: "people".into(), columns, registered: None, kinds, windows: None };
         let types = words.iter().map(|(name, word)| (name.to_string(), word.to_string())).collect();
         Types::plan(&Request { types, ..Request::new("count") }, &facts)
     }

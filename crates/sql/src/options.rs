@@ -10,7 +10,7 @@ use equipoise_session::request::Request;
 use std::ops::Range;
 
 /// The options there are.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "epsilon",
     "delta",
     "privacy_unit_column",
@@ -20,6 +20,7 @@ const NAMES: [&str; 9] = [
     "keys",
     "confidence",
     "adjacency",
+    "window",
 ];
 
 /// The options of a query, put beside what flags say. An option that both give must be the same.
@@ -66,6 +67,7 @@ fn one(
         "delta" => set(clauses, option, &mut request.delta, number(clauses, &value)?),
         "confidence" => set(clauses, option, &mut request.confidence, number(clauses, &value)?),
         "adjacency" => set(clauses, option, &mut request.adjacency, text(clauses, &value)?),
+        "window" => set(clauses, option, &mut request.window, text(clauses, &value)?),
         "privacy_unit_column" => {
             if clauses.tokens[value.start].is_sign("[") {
                 return Err(clauses.more_than_one_table(value.start, "a list of units"));

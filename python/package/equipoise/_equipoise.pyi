@@ -124,6 +124,22 @@ class Books:
         anew: bool = False,
         file: str | os.PathLike[str] | None = None,
     ) -> list[str]: ...
+    def set_renewing(
+        self,
+        data: str,
+        adjacency: str,
+        epsilon: str,
+        delta: str,
+        every: str,
+        columns: Sequence[str],
+        kinds: Sequence[str | None],
+        day: str | None = None,
+        adds_up: bool = False,
+        unit: str | None = None,
+        file: str | os.PathLike[str] | None = None,
+    ) -> list[str]: ...
+    def never_renew(self, data: str) -> None: ...
+    def windows(self, data: str) -> str: ...
     def balance(self, data: str) -> str: ...
 
 @final

@@ -70,6 +70,11 @@ class Session(Statistics):
     ``anew``
         A data set keeps the unit and adjacency of its first use. With ``anew=True`` and a budget it counts for these from now on;
         what was spent for others is kept, told by ``earlier``, no longer counted, and not bounded by the new figures.
+    ``every``, ``day``, ``adds_up``
+        With ``every="month"`` (or day, week, quarter, year) the budget is one for each calendar window, beside any limit in total. With
+        ``day``, a column of days, it is one for the rows of each window, for ever: questions say which they are about with ``window=``,
+        and whoever has rows in n windows may lose n times the budget. Without it the same rows may lose the budget again with every
+        window of the ledger's time, which has to be known: ``adds_up=True``. It takes a ledger.
 
     >>> import equipoise as eq
     >>> session = eq.Session({"age": list(range(18, 98)) * 50}, budget=1)
@@ -101,11 +106,14 @@ class Session(Statistics):
         header: bool = True,
         anew: bool = False,
         apart: bool = False,
+        every: str | None = None,
+        day: str | None = None,
+        adds_up: bool = False,
     ) -> None:
         privacy_unit = one_of("unit", unit, "privacy_unit", privacy_unit)
         self._remote = data if isinstance(data, RemoteData) else None
         if self._remote is not None:
-            given = [budget, privacy_unit, ledger, name, analyst, delimiter, anew or None, apart or None]
+            given = [budget, privacy_unit, ledger, name, analyst, delimiter, anew or None, apart or None, every, day, adds_up or None]
             if any(one is not None for one in given) or adjacency != "add-remove" or not header:
                 raise RequestError("budget, unit and how data is read are the server's to say; leave them out")
             self.name = self._remote.name
@@ -130,14 +138,25 @@ class Session(Statistics):
             self.name = self._charged.name
         if anew and budget is None:
             raise RequestError("anew= begins a budget for another unit or adjacency; give budget= too")
+        if every is None and (day is not None or adds_up):
+            raise RequestError("day= and adds_up= are for a budget for each calendar window; give every= too, such as every='month'")
+        if every is not None and (budget is None or anew):
+            raise RequestError("every= says how often the budget is there; give budget= too, and begin anew= without it first")
         if budget is not None:
             pair = tuple(budget) if isinstance(budget, (tuple, list)) else (budget, 0)
             if len(pair) != 2:
                 raise RequestError("budget is not accepted; give epsilon, or a pair of epsilon and delta")
             epsilon, delta = pair
-            same = self._books().set_limit(
-                self.name, adjacency, decimal(epsilon, "epsilon"), decimal(delta, "delta"), privacy_unit, anew, file
-            )
+            amounts = (decimal(epsilon, "epsilon"), decimal(delta, "delta"))
+            if every is None:
+                same = self._books().set_limit(self.name, adjacency, *amounts, privacy_unit, anew, file)
+            elif isinstance(self._table, ElsewhereTable) and day is not None:
+                raise RequestError("day= is for tables that are read here; extract the table to a file first")
+            else:
+                columns, kinds = self._table.names, self._table.kinds()
+                same = self._books().set_renewing(
+                    self.name, adjacency, *amounts, every, columns, kinds, day, adds_up, privacy_unit, file
+                )
             for other in same:
                 warnings.warn(
                     f"{visible(other)} has the same content; what is spent there is spent on the same people", stacklevel=2
@@ -174,6 +193,7 @@ class Session(Statistics):
         delta: Number | None = None,
         confidence: Number | None = None,
         where: str | None = None,
+        window: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         types: Mapping[str, str] | None = None,
@@ -185,6 +205,7 @@ class Session(Statistics):
             "delta": delta,
             "confidence": confidence,
             "where": where,
+            "window": window,
             "max_rows_per_unit": max_rows_per_unit,
             "max_groups_per_unit": max_groups_per_unit,
             "types": types,
@@ -213,6 +234,16 @@ class Session(Statistics):
     def spent(self) -> dict[str, str]:
         """What was spent: exact decimals."""
         return dict(self._balance()["spent"])
+
+    @property
+    def windows(self) -> dict[str, Any] | None:
+        """The budget of each calendar window, and how those stand in which something was charged; ``None`` without one."""
+        found: dict[str, Any] | None = json.loads(self._books().windows(self.name))
+        return found
+
+    def never_renew(self) -> None:
+        """Lift the budget of each calendar window. What was spent in them stays spent, and limits in total stay."""
+        self._books().never_renew(self.name)
 
     @property
     def remaining_budget(self) -> dict[str, str] | None:

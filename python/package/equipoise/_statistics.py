@@ -24,6 +24,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "q": ("fraction", "numbers"),
     "k": ("k", "number"),
     "where": ("where", "text"),
+    "window": ("window", "text"),
     "privacy_unit": ("unit", "text"),
     "max_rows_per_unit": ("max_rows_per_unit", "number"),
     "max_groups_per_unit": ("max_groups_per_unit", "number"),
@@ -67,6 +68,7 @@ def count(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -111,6 +113,9 @@ def count(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -158,6 +163,7 @@ def share(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -205,6 +211,9 @@ def share(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -252,6 +261,7 @@ def sum(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -298,6 +308,9 @@ def sum(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -345,6 +358,7 @@ def mean(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -393,6 +407,9 @@ def mean(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -446,6 +463,7 @@ def variance(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -489,6 +507,9 @@ def variance(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -536,6 +557,7 @@ def std(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -579,6 +601,9 @@ def std(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -626,6 +651,7 @@ def median(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -675,6 +701,9 @@ def median(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -734,6 +763,7 @@ def quantile(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -783,6 +813,9 @@ def quantile(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -841,6 +874,7 @@ def iqr(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -887,6 +921,9 @@ def iqr(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -941,6 +978,7 @@ def min(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -987,6 +1025,9 @@ def min(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -1034,6 +1075,7 @@ def max(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -1080,6 +1122,9 @@ def max(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -1128,6 +1173,7 @@ def correlation(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -1177,6 +1223,9 @@ def correlation(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -1224,6 +1273,7 @@ def covariance(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -1272,6 +1322,9 @@ def covariance(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -1318,6 +1371,7 @@ def regression(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -1366,6 +1420,9 @@ def regression(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -1410,6 +1467,7 @@ def distinct(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -1454,6 +1512,9 @@ def distinct(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -1495,6 +1556,7 @@ def ecdf(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -1541,6 +1603,9 @@ def ecdf(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -1584,6 +1649,7 @@ def mode(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -1628,6 +1694,9 @@ def mode(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -1669,6 +1738,7 @@ def histogram(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -1720,6 +1790,9 @@ def histogram(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -1771,6 +1844,7 @@ def select(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -1818,6 +1892,9 @@ def select(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -1862,6 +1939,7 @@ def top(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -1912,6 +1990,9 @@ def top(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
@@ -1955,6 +2036,7 @@ def summary(
     target_error: Number | None = None,
     confidence: Number | None = None,
     where: str | None = None,
+    window: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -2005,6 +2087,9 @@ def summary(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``window``
+        Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11,
+        2026-09,2026-11 or 2026-07..2026-09; each is charged.
     ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``

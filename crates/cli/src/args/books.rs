@@ -27,7 +27,7 @@ pub(crate) enum BudgetCommand {
     Show(ShowOptions),
     /// Register a file and limit what may be spent on it, what was already spent included
     #[command(
-        after_help = "Examples:\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-5\n  equipoise budget set salaries.csv --epsilon 1 --analyst ana\n  equipoise budget set salaries.csv --rho 0.5 --delta 1e-6\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-6 --accountant renyi\n  equipoise budget set visits.csv --unit person --anew --epsilon 5\n\nA ledger with any limit answers only for registered files."
+        after_help = "Examples:\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-5\n  equipoise budget set salaries.csv --epsilon 1 --analyst ana\n  equipoise budget set salaries.csv --rho 0.5 --delta 1e-6\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-6 --accountant renyi\n  equipoise budget set visits.csv --unit person --anew --epsilon 5\n  equipoise budget set visits.csv --epsilon 1 --every month --day visited\n\nA ledger with any limit answers only for registered files."
     )]
     Set(LimitOptions),
     /// One page for a privacy board: every release, what it cost, and what all of them tell about one person
@@ -37,6 +37,11 @@ pub(crate) enum BudgetCommand {
     Report(ReportOptions),
     /// Every entry, oldest first
     Log(BooksOptions),
+    /// Say as the steward that the ledger's clock is right, after it moved over the end of a window
+    #[command(
+        after_help = "Example:\n  equipoise budget clock --is 2026-11-18\n\nA limit that renews with the ledger's time (budget set --every month, without --day) counts by the later of the clock and\nthe last charge. Where a window ended more than a day after that charge, nothing is charged until this is said."
+    )]
+    Clock(ClockOptions),
     /// Recompute the chain, the sums and the limits
     Verify(VerifyOptions),
     /// All charges as JSON events that other accountants read
@@ -56,6 +61,16 @@ pub(crate) struct InitOptions {
     /// The role that charges, which is there already
     #[arg(long, value_name = "ROLE")]
     pub role: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ClockOptions {
+    /// The day that it is, in UTC
+    #[arg(long, value_name = "DAY")]
+    pub is: String,
+    /// The ledger [default: equipoise.ledger in this folder]
+    #[arg(long, value_name = "FILE|ADDRESS", env = "EQUIPOISE_LEDGER")]
+    pub ledger: Option<PathBuf>,
 }
 
 /// A ledger, and perhaps one file of it.
@@ -129,6 +144,16 @@ pub(crate) struct LimitOptions {
     /// How answers are added up under a limit of epsilon and delta: basic, zcdp or renyi [default: basic]
     #[arg(long, value_name = "NAME", conflicts_with = "rho")]
     pub accountant: Option<String>,
+    /// A limit for each day, week, month, quarter or year, beside the one in total; never lifts it
+    #[arg(long, value_name = "WINDOW", conflicts_with = "analyst")]
+    pub every: Option<String>,
+    /// With --every: the column of days by which rows lie in windows; COLUMN=timestamp where CSV holds moments. Each window of
+    /// rows has the limit for ever, and questions say which they are about with --window
+    #[arg(long, value_name = "COLUMN", requires = "every")]
+    pub day: Option<String>,
+    /// With --every and without --day: renew the limit for the same rows with the ledger's time, knowing that this adds up
+    #[arg(long, requires = "every", conflicts_with = "day")]
+    pub adds_up: bool,
     /// Limit this analyst instead of all together
     #[arg(long, value_name = "NAME")]
     pub analyst: Option<String>,

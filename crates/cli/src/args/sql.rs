@@ -41,6 +41,9 @@ pub(crate) struct SqlPrice {
     /// By how much any set of outcomes may be likelier than e^epsilon allows; finding group keys needs one
     #[arg(long, value_name = "NUMBER")]
     pub delta: Option<String>,
+    /// Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11 or 2026-07..2026-09
+    #[arg(long, value_name = "WINDOW,..")]
+    pub window: Option<String>,
     /// The column that names the person: all records with one value of it are protected together
     #[arg(long, value_name = "COLUMN")]
     pub unit: Option<String>,

@@ -21,7 +21,7 @@ use equipoise_session::{
     ledger::Balance,
     plan::Plan,
     planned::{PlanSummary, PredictedError},
-    release::{Outcome, Promise, Release, Remaining, Spent},
+    release::{Outcome, Promise, Release, Remaining, Spent, WindowStanding},
     statistic::Statistic,
 };
 pub(crate) use equipoise_session::{
@@ -83,6 +83,7 @@ pub(crate) fn plan(
     given(&summary.stated);
     rows_line(plan.rows_words(), plan.request().filter.as_deref());
     println!("  privacy    {guarantee}; {}", plan.mechanism());
+    windows_lines(&summary.guarantee, &standing(balance));
     println!("  charge     {}", amount(charge));
     match (balance, remaining) {
         (Some(balance), Some(left)) => {
@@ -115,6 +116,7 @@ pub(crate) fn summary(summary: &PlanSummary, balance: Option<&Balance>, as_json:
     given(&summary.stated);
     rows_line(summary.rows.clone(), summary.filter.as_deref());
     promised(&summary.guarantee, &summary.mechanism);
+    windows_lines(&summary.guarantee, &standing(balance));
     println!("  charge     {}", amount(&summary.charge));
     let spent = balance.map_or("nothing".to_string(), |balance| amount(&balance.spent().into()));
     let left = balance.and_then(Balance::remaining).map_or("no limit".to_string(), |left| {
@@ -206,6 +208,7 @@ fn paid(release: &Release) {
     given(&release.stated);
     rows_line(drawn.or_else(|| promise.values_words()), release.filter.as_deref());
     promised(promise, &release.mechanism);
+    windows_lines(promise, &release.windows);
     let left = release
         .remaining
         .as_ref()
@@ -242,6 +245,28 @@ fn promised(promise: &Promise, mechanism: &str) {
         printable(&promise.unit),
         promise.adjacency,
     );
+}
+
+/// How the calendar windows stand that something counts in.
+fn standing(balance: Option<&Balance>) -> Vec<WindowStanding> {
+    balance.map_or(Vec::new(), |balance| balance.windows.iter().map(WindowStanding::from).collect())
+}
+
+/// Which calendar windows a promise is about, what is left in those that it is charged in, and what that leaves to who has rows in
+/// several.
+fn windows_lines(promise: &Promise, standing: &[WindowStanding]) {
+    const MOST: usize = 12;
+    if let Some(windows) = &promise.windows {
+        println!("  windows    what one {} has in {}", printable(&promise.unit), windows.words());
+        println!("             {}", windows.adds_up());
+    }
+    for one in standing.iter().take(MOST) {
+        let left = one.remaining.as_ref().map_or("no limit".to_string(), left_words);
+        println!("    {} {}: {} spent, {left} left", one.every, one.window, amount(&one.spent));
+    }
+    if standing.len() > MOST {
+        println!("    and {} more", standing.len() - MOST);
+    }
 }
 
 /// Which rows took part, where not all did.

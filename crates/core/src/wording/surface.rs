@@ -68,6 +68,7 @@ pub const OPTIONS: &[OptionName] = &[
     OptionName { name: "fraction", flag: "fraction", keyword: "q", form: Form::Place },
     same("k", Form::Place),
     same("where", Form::Text),
+    same("window", Form::Text),
     OptionName { name: "unit", flag: "unit", keyword: "privacy_unit", form: Form::Text },
     words("max_rows_per_unit", "max-rows-per-unit", Form::Number),
     words("max_degree", "max-degree", Form::Number),
@@ -111,6 +112,9 @@ pub const OPTIONS: &[OptionName] = &[
     same("analyst", Form::Text),
     same("apart", Form::Yes),
     same("anew", Form::Yes),
+    same("every", Form::Text),
+    same("day", Form::Text),
+    words("adds_up", "adds-up", Form::Yes),
     words("request_id", "request-id", Form::Text),
     // What is shown.
     words("dry_run", "dry-run", Form::Yes),

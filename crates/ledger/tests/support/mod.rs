@@ -68,6 +68,7 @@ pub fn request(eps: &str, request_id: Option<&str>) -> ChargeRequest {
         request: format!("{{\"epsilon\":\"{eps}\"}}"),
         question: "{\"statistic\":\"median\"}".into(),
         cost: approx(eps).into(),
+        windows: None,
     }
 }
 

@@ -20,9 +20,14 @@ use equipoise_engine::{
     remote::{PostgresAddress, shown},
 };
 use equipoise_session::{
-    ledger::{Accountant, Balance, DataSet, Event, Expected, Ledger, Limit, seconds_now, utc},
-    release::{Remaining, Spent},
+    ledger::{
+        Accountant, Balance, DataSet, Event, Every, Expected, Ledger, Limit, Renewing, Windows, seconds_now,
+        utc,
+    },
+    log::renewing_json,
+    release::{Remaining, Spent, WindowStanding},
     source::Source,
+    windows,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -65,6 +70,12 @@ pub struct Limiting {
     pub delta: Option<Number>,
     /// How charges are added up.
     pub accountant: Option<String>,
+    /// For each of which calendar windows, beside the limit in total; `never` lifts it.
+    pub every: Option<String>,
+    /// The column of days by which rows lie in windows.
+    pub day: Option<String>,
+    /// Without such a column: the same rows may lose it again with every window, and that is known.
+    pub adds_up: Option<bool>,
 }
 
 /// A number as it was typed.
@@ -137,6 +148,11 @@ pub(super) fn document(state: &State, caller: &Caller, data: &DataSource) -> Res
         "rights": rights(caller, data),
         "yours": own_account(&balance),
     });
+    if let Some(renewing) = ledger.renewing(&data.name)? {
+        document["renewing"] = renewing_json(&renewing);
+        document["windows"] =
+            ledger.windows(&data.name)?.iter().map(WindowStanding::from).map(|one| json!(one)).collect();
+    }
     if authorise(caller, Act::SeeInside).is_ok() {
         document["path"] = shown(&data.path).into();
         document["delimiter"] = json!(data.delimiter);
@@ -381,9 +397,52 @@ pub fn limit(
     {
         return Err(Problem::wrong("there is no analyst of this name; invite one first"));
     }
+    if let Some(every) = &said.every {
+        if analyst.is_some() {
+            return Err(Problem::wrong(
+                "a limit for each window is of everybody together; set it without an analyst",
+            ));
+        }
+        return limit_each(state, caller, &data, every, said);
+    }
+    if said.day.is_some() || said.adds_up.is_some() {
+        return Err(Problem::wrong(
+            "`day` and `adds_up` are for a limit for each window; say `every`, such as month",
+        ));
+    }
     let limit = read_limit(said)?;
     state.ledger_to_write()?.set_limit_by(&data.name, analyst, Some(&limit), Some(&caller.name))?;
     document(state, caller, &data)
+}
+
+/// Set what may be spent in each calendar window, or lift that.
+fn limit_each(
+    state: &State,
+    caller: &Caller,
+    data: &DataSource,
+    every: &str,
+    said: &Limiting,
+) -> Result<Value, Problem> {
+    let by = Some(caller.name.as_str());
+    if every == "never" {
+        state.ledger_to_write()?.set_renewing(&data.name, None, false, by)?;
+        return document(state, caller, data);
+    }
+    let every: Every = every.parse().map_err(|()| {
+        Problem::wrong("a window is a day, week, month, quarter or year; never lifts the limit")
+    })?;
+    let limit = read_limit(said)?;
+    let day = match &said.day {
+        None => None,
+        Some(said) => {
+            let source = state.open_data(data)?;
+            Some(windows::day_column(said, source.columns(), |column| source.declared(column))?)
+        }
+    };
+    let renewing = Renewing { windows: Windows { every, day }, limit };
+    let adds_up = said.adds_up == Some(true);
+    state.ledger_to_write()?.set_renewing(&data.name, Some(&renewing), adds_up, by)?;
+    document(state, caller, data)
 }
 
 /// Say anew after how many seconds answers are shown. What was charged already keeps its time.

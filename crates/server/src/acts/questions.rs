@@ -18,10 +18,10 @@ use equipoise_engine::books::settled_at;
 use equipoise_session::{
     batch::Batch,
     earlier::{EarlierCounts, TooFewRows},
-    ledger::{Balance, Charge, ChargeError, Event, Ledger, Limit},
+    ledger::{Balance, Charge, ChargeError, Event, Ledger, Limit, Window},
     plan::{DataFacts, Plan},
     planned::PlanSummary,
-    release::{Release, Remaining, Spent},
+    release::{Release, Remaining, Spent, WindowStanding},
     request::Request,
     session::{self, Charged, Held, Paid, PayError, Priced, Session},
     source::Source,
@@ -132,7 +132,7 @@ pub fn plan(state: &State, caller: &Caller, id: &str, question: &Question) -> Re
     question.read_as_registered()?;
     let ledger = state.ledger()?;
     let (plan, _) = prepared(state, &ledger, &data, question)?;
-    let balance = ledger.balance(&data.name, Some(&caller.name))?;
+    let balance = ledger.balance_in(&data.name, Some(&caller.name), plan.windows())?;
     let mut document = plan.summary().document(Some(&balance));
     document["more_like_it"] = json!(more_like_it(&plan.price(), &balance));
     document["answered"] = json!(already(state, &ledger, caller, &data, &plan.asked())?);
@@ -255,7 +255,8 @@ pub fn see(state: &State, caller: &Caller, id: &str) -> Result<Value, Problem> {
 
 /// Nothing is charged where no limit was set.
 pub fn limited(state: &State, data: &DataSource) -> Result<(), Problem> {
-    if state.ledger()?.balance(&data.name, None)?.data_set.limit.is_none() {
+    let ledger = state.ledger()?;
+    if ledger.balance(&data.name, None)?.data_set.limit.is_none() && ledger.renewing(&data.name)?.is_none() {
         return Err(Problem::forbidden("no limit was set on this data; its steward sets one first").exit(4));
     }
     Ok(())
@@ -290,6 +291,14 @@ impl Prepared {
         match self {
             Self::Question(plan) => plan.summary(),
             Self::Program(ready) => ready.plan.summary(),
+        }
+    }
+
+    /// The calendar windows that it is about, where its data has some.
+    fn windows(&self) -> &[Window] {
+        match self {
+            Self::Question(plan) => plan.windows().map_or(&[], |asked| &asked.asked),
+            Self::Program(_) => &[],
         }
     }
 
@@ -519,6 +528,7 @@ fn accepted(charge: &Charge, shown_after: u64) -> Accepted {
         "id": charge.id(), "charge": Spent::from(&charge.cost().approx),
         "spent": Spent::from(charge.balance().spent()),
         "remaining": charge.balance().remaining().as_ref().map(Remaining::from),
+        "windows": charge.balance().windows.iter().map(WindowStanding::from).collect::<Vec<_>>(),
         "ready_at": charge.time_after(shown_after), "answer_time": shown_after,
     });
     Accepted { status: StatusCode::ACCEPTED, id: charge.id().to_string(), document, witness: None }

@@ -50,9 +50,11 @@ pub fn entries_of(
 ) -> Result<Vec<Entry>, Problem> {
     allow(caller, Act::Review)?;
     let by = |entry: &Entry| match &entry.event {
-        Event::Acted { by, .. } | Event::Restored { by, .. } | Event::Limited { by: Some(by), .. } => {
-            by == who
-        }
+        Event::Acted { by, .. }
+        | Event::Restored { by, .. }
+        | Event::Limited { by: Some(by), .. }
+        | Event::Renews { by: Some(by), .. }
+        | Event::Confirmed { by: Some(by) } => by == who,
         _ => false,
     };
     let is_of = |entry: &Entry| {
@@ -130,6 +132,14 @@ pub struct Restoring {
     pub delta: Option<Number>,
 }
 
+/// Which day it is.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Confirming {
+    /// In UTC, as 2026-11-18.
+    pub is: String,
+}
+
 /// The ledger is an older copy: count what is missing, and go on.
 pub fn restored(state: &State, caller: &Caller, said: &Restoring) -> Result<Value, Problem> {
     allow(caller, Act::Manage)?;
@@ -138,6 +148,14 @@ pub fn restored(state: &State, caller: &Caller, said: &Restoring) -> Result<Valu
     let bound = bound(epsilon.as_deref(), delta.as_deref()).map_err(Problem::wrong)?;
     state.ledger()?.restored(&caller.name, bound.as_ref())?;
     state.rollback.is_settled()?;
+    head(state, caller)
+}
+
+/// The clock is right, says a steward: windows that ended since the last charge are over.
+pub fn clock(state: &State, caller: &Caller, said: &Confirming) -> Result<Value, Problem> {
+    allow(caller, Act::Manage)?;
+    state.limiter.count(&caller.name, Counted::Change)?;
+    state.ledger_to_write()?.confirm_clock(&said.is, Some(&caller.name))?;
     head(state, caller)
 }
 

@@ -60,6 +60,7 @@ pub fn routes() -> Router<Arc<State>> {
         .route("/v1/ledger/head", get(head))
         .route("/v1/ledger/verify", post(verify))
         .route("/v1/ledger/restored", post(restored))
+        .route("/v1/ledger/clock", post(clock))
         .route("/v1/events", get(events::events))
         .method_not_allowed_fallback(wrong_method)
 }
@@ -500,6 +501,12 @@ async fn head(Shared(state): Shared<Arc<State>>, caller: Caller) -> Answer {
 async fn verify(Shared(state): Shared<Arc<State>>, caller: Caller, JsonText(text): JsonText) -> Answer {
     let said = document(&text)?;
     let found = aside(&state, move |state| review::verify(state, &caller, &said)).await?;
+    Ok(told(StatusCode::OK, &found))
+}
+
+async fn clock(Shared(state): Shared<Arc<State>>, caller: Caller, JsonText(text): JsonText) -> Answer {
+    let said = document(&text)?;
+    let found = aside(&state, move |state| review::clock(state, &caller, &said)).await?;
     Ok(told(StatusCode::OK, &found))
 }
 

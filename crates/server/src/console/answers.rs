@@ -178,7 +178,7 @@ fn shown(state: &State, caller: &Caller, id: &str, release: &Release, explained:
         left_out,
         promise: format!(
             "{price} for {} ({}), by {}",
-            meaning::protected(&promise.unit),
+            meaning::protected_by(promise),
             promise.adjacency,
             release.mechanism
         ),

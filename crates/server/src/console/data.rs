@@ -105,6 +105,9 @@ struct DataSet {
     unit: String,
     adjacency: String,
     limit: String,
+    /// The limit for each calendar window, and what is left in those that something was charged in.
+    renewing: Option<String>,
+    windows: Vec<Standing>,
     spent: String,
     left: String,
     answer_time: u64,
@@ -127,6 +130,25 @@ struct Program {
     name: String,
     command: String,
     prints: String,
+}
+
+struct Standing {
+    window: String,
+    spent: String,
+    left: String,
+}
+
+fn standing(one: &Value) -> Standing {
+    Standing { window: text(one, "window"), spent: spent(&one["spent"]), left: left(&one["remaining"]) }
+}
+
+/// The limit for each calendar window, in a line.
+fn renewing(found: &Value) -> Option<String> {
+    let (limit, every) = (left(&found["limit"]), found["every"].as_str()?);
+    Some(match found["day"]["column"].as_str() {
+        Some(day) => format!("{limit} for the rows of each {every} by {}", printable(day)),
+        None => format!("{limit} in each {every}, which adds up to {} in a year", left(&found["in_a_year"])),
+    })
 }
 
 /// One data set.
@@ -160,6 +182,8 @@ pub async fn show_page(
         unit: text(&document, "unit"),
         adjacency: text(&document, "adjacency"),
         limit: left(&document["limit"]),
+        renewing: renewing(&document["renewing"]),
+        windows: document["windows"].as_array().into_iter().flatten().map(standing).collect(),
         spent: spent(&document["spent"]),
         left: left(&document["remaining"]),
         answer_time: document["answer_time"].as_u64().unwrap_or_default(),

@@ -65,6 +65,7 @@ pub(super) fn facts() -> DataFacts {
         columns: vec!["salary".into(), "town".into()],
         registered: None,
         kinds: Vec::new(),
+        windows: None,
     }
 }
 

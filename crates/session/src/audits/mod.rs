@@ -12,6 +12,7 @@ mod pooled;
 mod regression;
 mod together;
 mod values;
+mod windows;
 
 pub(crate) use memory::Memory;
 
@@ -34,6 +35,7 @@ pub const ALL: &[&Audit] = &[
     &pairs::PAIRS,
     &regression::REGRESSION,
     &people::ROW_BUDGETS,
+    &windows::WINDOWS,
     &votes::audits::VOTES,
     &votes::audits::WIDTHS,
     &program::audits::PROGRAMS,

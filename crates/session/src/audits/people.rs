@@ -107,6 +107,7 @@ pub(super) fn facts(registered: Option<(Unit, Adjacency)>) -> DataFacts {
         columns: vec!["salary".into(), "town".into()],
         registered,
         kinds: Vec::new(),
+        windows: None,
     }
 }
 
@@ -273,7 +274,7 @@ pub(super) fn filtered(filter: &str, request: Request) -> Request {
 }
 
 /// Counts for two stated keys, with at most so many rows in at most so many groups of each person.
-fn by_group(rows: u64, groups: u64, eps: &str, adjacency: Adjacency) -> Request {
+pub(super) fn by_group(rows: u64, groups: u64, eps: &str, adjacency: Adjacency) -> Request {
     of_people(
         rows,
         Request {

@@ -112,6 +112,7 @@ impl Typed {
             columns: self.names.clone(),
             registered: None,
             kinds: self.columns.iter().map(|column| Some(column.kind)).collect(),
+            windows: None,
         }
     }
 

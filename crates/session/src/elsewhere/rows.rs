@@ -51,6 +51,12 @@ impl Plan {
     /// stated of there goes with every answer.
     pub fn counted_elsewhere(self, engine: &str) -> Result<Self, PlanError> {
         let rows = self.rows();
+        if rows.windows().is_some() {
+            let problem =
+                format!("`window` is for tables that are read here, and this one lies in {engine}:");
+            return Err(PlanError::about(Argument::Window, problem)
+                .hint("extract the table to a file with the same name and budget, and ask about that"));
+        }
         if rows.filter().is_some() {
             let problem = format!("`where` is for tables that are read here, and this one lies in {engine}:");
             return Err(PlanError::about(Argument::Where, problem)

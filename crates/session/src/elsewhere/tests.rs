@@ -205,6 +205,7 @@ fn facts() -> DataFacts {
         columns: vec!["salary".into(), "town".into()],
         registered: None,
         kinds: Vec::new(),
+        windows: None,
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) fn request(count: &str, adjacency: &str, epsilon: &str, delta: &str) 
 
 pub(super) fn facts() -> DataFacts {
     let columns = vec!["from".to_string(), "to".to_string()];
-    DataFacts { name: "friends".into(), columns, registered: None, kinds: Vec::new() }
+    DataFacts { name: "friends".into(), columns, registered: None, kinds: Vec::new(), windows: None }
 }
 
 fn plan(request: &GraphRequest) -> GraphPlan {

@@ -261,6 +261,7 @@ impl GraphPlan {
 
     /// The same where triangles and stars are counted up to another number: those of small graphs can be enumerated.
     fn new_within(request: &GraphRequest, facts: &DataFacts, largest: u64) -> Result<Self, PlanError> {
+        crate::windows::none(facts)?;
         let said = Said::new(request)?;
         let protected = Protected::named(request.adjacency.as_deref())?;
         let columns = ends(request, facts)?;
@@ -449,6 +450,7 @@ impl Priced for GraphPlan {
             composition: None,
             max_groups_per_unit: None,
             once_for_each_value: false,
+            windows: None,
         };
         let histogram = self.request.count == "degree-histogram";
         PlanSummary {

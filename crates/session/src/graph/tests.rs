@@ -45,6 +45,7 @@ fn facts(registered: Option<(Unit, Adjacency)>) -> DataFacts {
         columns: vec!["from".into(), "to".into()],
         registered,
         kinds: Vec::new(),
+        windows: None,
     }
 }
 

@@ -71,6 +71,7 @@ pub struct MonitorPlan {
 impl MonitorPlan {
     /// Understand what was said.
     pub fn new(request: &MonitorRequest, facts: &DataFacts) -> Result<Self, PlanError> {
+        crate::windows::none(facts)?;
         let no_epsilon = || {
             PlanError::about(Argument::Epsilon, "how much privacy may it cost?")
                 .hint("Give `epsilon`, such as 1")
@@ -187,6 +188,7 @@ impl MonitorPlan {
             delta: self.cost.delta.to_exact(),
             adjacency: self.calibrated.adjacency().to_string(),
             unit: self.unit.to_string(),
+            windows: None,
         }
     }
 
@@ -332,6 +334,7 @@ mod tests {
             columns: vec!["id".into(), "age".into()],
             registered,
             kinds: Vec::new(),
+            windows: None,
         }
     }
 

@@ -187,6 +187,7 @@ fn a_state_belongs_to_one_monitor_of_one_data_set_and_ledger() {
         columns: place.memory.columns().to_vec(),
         registered: None,
         kinds: Vec::new(),
+        windows: None,
     };
     let plan = MonitorPlan::new(&request(), &facts).unwrap();
     let rows = || place.rows();

@@ -39,13 +39,14 @@ pub struct Batch {
 }
 
 /// A scan and a guarantee have one of each.
-const ONCE: [&str; 8] = [
+const ONCE: [&str; 9] = [
     "adjacency",
     "delimiter",
     "header",
     "types",
     "unit",
     "where",
+    "window",
     "max_rows_per_unit",
     "max_groups_per_unit",
 ];
@@ -294,7 +295,7 @@ mod tests {
 
     fn facts() -> DataFacts {
         let columns = ["salary", "town"].map(String::from).to_vec();
-        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() }
+        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new(), windows: None }
     }
 
     fn prices(json: &str) -> Result<Vec<(String, Option<String>)>, String> {

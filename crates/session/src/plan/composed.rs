@@ -189,7 +189,7 @@ mod tests {
         let columns =
             ["salary", "town"].map(String::from).into_iter().chain((0..100).map(|one| format!("x{one}")));
         let columns = columns.collect();
-        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() }
+        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new(), windows: None }
     }
 
     fn batch(shared: &str, question: &str, many: usize) -> Batch {

@@ -301,6 +301,7 @@ fn histogram_of(request: &Request, column: &str, epsilon: &str) -> Request {
         epsilon: Some(epsilon.to_string()),
         delta: Some(request.delta.clone().unwrap_or_else(|| "1e-6".to_string())),
         filter: request.filter.clone(),
+        window: request.window.clone(),
         unit: request.unit.clone(),
         adjacency: request.adjacency.clone(),
         max_rows_per_unit: request.max_rows_per_unit.clone(),
@@ -368,6 +369,7 @@ fn plainer(part: &Part) -> Option<NextStep> {
     }
     let count = Request {
         filter: request.filter.clone(),
+        window: request.window.clone(),
         epsilon: request.epsilon.clone(),
         unit: request.unit.clone(),
         adjacency: request.adjacency.clone(),
@@ -421,7 +423,7 @@ mod tests {
 
     fn facts() -> DataFacts {
         let columns = ["salary", "town"].map(String::from).to_vec();
-        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() }
+        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new(), windows: None }
     }
 
     fn asked(statistic: &str, epsilon: &str) -> Request {

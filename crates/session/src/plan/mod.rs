@@ -35,6 +35,7 @@ use crate::{
     source::{ColumnRead, ColumnType, Source},
     statistic::Argument,
     task::{Answering, Expected},
+    windows,
 };
 use composed::{Composed, Terms};
 use equipoise_core::{
@@ -44,6 +45,7 @@ use equipoise_core::{
     ratio::Ratio,
     wording,
 };
+use equipoise_ledger::AskedWindows;
 use part::Shared;
 use pools::{Pool, Run};
 use together::OneSelection;
@@ -178,6 +180,11 @@ impl Plan {
         self.batch
     }
 
+    /// The calendar windows whose rows alone it is about, where a limit renews by a column of days.
+    pub fn windows(&self) -> Option<&AskedWindows> {
+        self.rows.windows()
+    }
+
     /// What was said of the question, or of the first one of a batch.
     pub fn request(&self) -> &Request {
         &self.parts[0].request
@@ -290,6 +297,7 @@ impl Plan {
             once_for_each_value: self.rows.counts_people(),
             per_unit: self.parts.iter().any(|part| part.fold().is_some()),
             composition: self.composed.as_ref().map(|_| composed::ACCOUNTANT.to_string()),
+            windows: self.windows().map(windows::promised),
         }
     }
 

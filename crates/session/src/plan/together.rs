@@ -137,7 +137,7 @@ mod tests {
 
     fn facts() -> DataFacts {
         let columns = ["salary", "town"].map(String::from).to_vec();
-        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() }
+        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new(), windows: None }
     }
 
     fn planned(json: &str) -> Plan {

@@ -6,7 +6,7 @@ use crate::{plan::Plan, rows::Rows};
 /// Three columns of a file of text, or with a schema.
 fn facts(kinds: &[Option<ColumnType>]) -> DataFacts {
     let columns = ["left", "arrived", "day", "a - b"].map(String::from).to_vec();
-    DataFacts { name: "flights".into(), columns, registered: None, kinds: kinds.to_vec() }
+    DataFacts { name: "flights".into(), columns, registered: None, kinds: kinds.to_vec(), windows: None }
 }
 
 fn asked(statistic: &str, column: Option<&str>, group_by: &[&str]) -> Request {
@@ -185,7 +185,8 @@ fn computed_cells_stand_beside_those_of_the_file_in_any_kind() {
 fn a_name_that_two_columns_have_is_not_computed() {
     for name in ["left - 1", "1", "left"] {
         let columns = vec![name.to_string(), "left".into(), name.to_string()];
-        let facts = DataFacts { name: "flights".into(), columns, registered: None, kinds: Vec::new() };
+        let facts =
+            DataFacts { name: "flights".into(), columns, registered: None, kinds: Vec::new(), windows: None };
         let error = Plan::new(&asked("median", Some(name), &[]), &facts).unwrap_err().to_string();
         assert!(error.contains(&format!("more than one column is called '{name}'")), "{error}");
     }

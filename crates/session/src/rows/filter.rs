@@ -123,6 +123,19 @@ impl Filter {
         Ok(Self { question, wanted, computed })
     }
 
+    /// The same about the rows alone of which this cell lies in one of these ranges, ends included, however the predicate was typed.
+    pub fn within(filter: Option<Self>, cell: ColumnRead, ranges: &[(i64, i64)]) -> Self {
+        let place = filter.as_ref().map_or(0, |filter| filter.wanted.len());
+        let test = |&(low, high): &(i64, i64)| Question::Test(place, Test::Whole(low, high, true));
+        let within = Question::Or(ranges.iter().map(test).collect());
+        let Some(Self { question, mut wanted, computed }) = filter else {
+            return Self { question: within, wanted: vec![cell], computed: Vec::new() };
+        };
+        wanted.push(cell);
+        // Computed conditions stand behind the cells, of which there is one more.
+        Self { question: Question::And(vec![moved(question, place), within]), wanted, computed }
+    }
+
     /// The cells that the predicate looks at.
     pub fn wanted(&self) -> &[ColumnRead] {
         &self.wanted
@@ -152,6 +165,21 @@ impl Condition {
     fn bits<'a>(&self, rows: usize, cells: impl Fn(usize) -> &'a Cells<'a>) -> Bitmap {
         let inputs: Vec<Input<'_>> = self.places.iter().map(|&place| input(cells(place))).collect();
         self.program.holds(&inputs, rows, self.wanted)
+    }
+}
+
+/// The same question where what stood at a place, or behind it, stands one place on.
+fn moved(question: Question, from: usize) -> Question {
+    let all = |parts: Vec<Question>| parts.into_iter().map(|part| moved(part, from)).collect();
+    let on = |place: usize| if place >= from { place + 1 } else { place };
+    match question {
+        Question::And(parts) => Question::And(all(parts)),
+        Question::Or(parts) => Question::Or(all(parts)),
+        Question::Test(place, test) => Question::Test(on(place), test),
+        Question::Null(place, wanted) => Question::Null(on(place), wanted),
+        Question::Columns(left, comparison, right) => Question::Columns(on(left), comparison, on(right)),
+        Question::Computed(place) => Question::Computed(on(place)),
+        Question::Always(always) => Question::Always(always),
     }
 }
 
@@ -371,7 +399,7 @@ mod tests {
 
     fn facts() -> DataFacts {
         let columns = ["id", "age", "town", "pay"].map(String::from).to_vec();
-        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() }
+        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new(), windows: None }
     }
 
     fn kinds(text: &str) -> Vec<(usize, ColumnType)> {

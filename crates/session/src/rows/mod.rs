@@ -58,6 +58,7 @@ use crate::{
 use bound::{ALL_GROUPS, Bound, GroupLimit};
 use derived::Derived;
 use equipoise_core::coins::Words;
+use equipoise_ledger::AskedWindows;
 use filter::Filter;
 use rank::RunKey;
 use std::sync::Arc;
@@ -66,6 +67,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     filter: Option<Filter>,
+    /// The calendar windows that the filter leaves, where there are some.
+    windows: Option<AskedWindows>,
     bound: Option<Bound>,
     derived: Arc<Derived>,
 }
@@ -121,6 +124,11 @@ impl Rows {
     /// Which records count, where some do not.
     pub fn filter(&self) -> Option<&Filter> {
         self.filter.as_ref()
+    }
+
+    /// The calendar windows whose rows alone count, where a limit renews by a column of days.
+    pub fn windows(&self) -> Option<&AskedWindows> {
+        self.windows.as_ref()
     }
 
     /// The columns that are computed.

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     columns, error::PlanError, facts::DataFacts, request::Request, source::ColumnRead, statistic::Argument,
-    types::Types,
+    types::Types, windows,
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -24,6 +24,14 @@ impl Rows {
     pub fn plan(request: &Request, facts: &DataFacts) -> Result<(Self, Unit), PlanError> {
         let types = Types::plan(request, facts)?;
         let filter = request.filter.as_deref().map(|text| Filter::plan(text, facts, &types)).transpose()?;
+        let windows = windows::asked(request, facts)?;
+        let filter = match &windows {
+            None => filter,
+            Some(asked) => {
+                let cell = windows::cell(&asked.windows, facts)?;
+                Some(Filter::within(filter, cell, &windows::ranges(asked)))
+            }
+        };
         let unit = facts.unit(request.unit.as_deref())?;
         let bound = match (&unit, request.max_rows_per_unit.as_deref()) {
             (Unit::Row, None) => None,
@@ -43,7 +51,7 @@ impl Rows {
                 })
             }
         };
-        Ok((Self { filter, bound, ..Self::default() }, unit))
+        Ok((Self { filter, windows, bound, ..Self::default() }, unit))
     }
 
     /// From `--max-groups-per-unit`: the rows of a person lie in at most so many groups, which agree in the keys, and the

@@ -14,6 +14,7 @@ fn planned(request: &Request) -> Plan {
         columns: vec!["salary".into(), "town".into()],
         registered: None,
         kinds: Vec::new(),
+        windows: None,
     };
     Plan::new(request, &facts).unwrap()
 }

@@ -200,6 +200,7 @@ fn scored(adjacency: Adjacency, limited_to: &str) -> Measured {
         columns: vec!["salary".into(), "town".into()],
         registered: None,
         kinds: Vec::new(),
+        windows: None,
     };
     let plan = |range: &str| {
         let request = ScoredRequest {
@@ -227,8 +228,13 @@ fn scored(adjacency: Adjacency, limited_to: &str) -> Measured {
 
 impl Case {
     fn plan(&self) -> StatedPlan {
-        let facts =
-            DataFacts { name: "people".into(), columns: Vec::new(), registered: None, kinds: Vec::new() };
+        let facts = DataFacts {
+            name: "people".into(),
+            columns: Vec::new(),
+            registered: None,
+            kinds: Vec::new(),
+            windows: None,
+        };
         StatedPlan::new(&self.request, &facts).expect("a good request")
     }
 

@@ -198,6 +198,7 @@ pub struct StatedPlan {
 impl StatedPlan {
     /// Understand what was said. Free, and blind.
     pub fn new(request: &StatedRequest, facts: &DataFacts) -> Result<Self, PlanError> {
+        crate::windows::none(facts)?;
         let said = Said::new(request, facts)?;
         let kind = match request.statistic.as_str() {
             "noise" => Kind::Noisy(Noisy::plan(&said)?),
@@ -333,6 +334,7 @@ impl StatedPlan {
             composition: None,
             max_groups_per_unit: None,
             once_for_each_value: false,
+            windows: None,
         }
     }
 }

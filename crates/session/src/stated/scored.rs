@@ -120,6 +120,7 @@ pub struct ScoredPlan {
 impl ScoredPlan {
     /// Understand what was said. Free, and blind.
     pub fn new(request: &ScoredRequest, facts: &DataFacts) -> Result<Self, PlanError> {
+        crate::windows::none(facts)?;
         let options = options(&request.options)?;
         let about_rows = Request {
             filter: request.filter.clone(),
@@ -351,6 +352,7 @@ impl Priced for ScoredPlan {
             composition: None,
             max_groups_per_unit: None,
             once_for_each_value: false,
+            windows: None,
         };
         PlanSummary {
             column: Some(self.request.score.clone()),

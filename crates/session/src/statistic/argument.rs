@@ -29,6 +29,8 @@ pub enum Argument {
     Confidence,
     /// Which rows take part.
     Where,
+    /// The calendar windows whose rows take part.
+    Window,
     /// The column that names the person.
     Unit,
     /// How many rows of each person take part.
@@ -111,12 +113,13 @@ pub enum Value {
 
 impl Argument {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::Column,
         Self::Y,
         Self::Fraction,
         Self::K,
         Self::Where,
+        Self::Window,
         Self::Unit,
         Self::MaxRowsPerUnit,
         Self::MaxGroupsPerUnit,
@@ -149,9 +152,10 @@ impl Argument {
     ];
 
     /// What every statistic takes.
-    pub const COMMON: [Self; 12] = [
+    pub const COMMON: [Self; 13] = [
         Self::Column,
         Self::Where,
+        Self::Window,
         Self::Unit,
         Self::MaxRowsPerUnit,
         Self::MaxGroupsPerUnit,
@@ -178,6 +182,7 @@ impl Argument {
             Self::TargetError => "target_error",
             Self::Confidence => "confidence",
             Self::Where => "where",
+            Self::Window => "window",
             Self::Unit => "unit",
             Self::MaxRowsPerUnit => "max_rows_per_unit",
             Self::MaxGroupsPerUnit => "max_groups_per_unit",
@@ -227,9 +232,13 @@ impl Argument {
     /// What it is.
     pub fn value(self) -> Value {
         match self {
-            Self::Column | Self::Y | Self::Adjacency | Self::Mechanism | Self::Where | Self::Unit => {
-                Value::Text
-            }
+            Self::Column
+            | Self::Y
+            | Self::Adjacency
+            | Self::Mechanism
+            | Self::Where
+            | Self::Window
+            | Self::Unit => Value::Text,
             Self::Epsilon
             | Self::Delta
             | Self::TargetError
@@ -264,6 +273,7 @@ impl Argument {
             Self::Mechanism => "NAME",
             Self::Confidence => "C",
             Self::Where => "CONDITION",
+            Self::Window => "WINDOW,..",
             Self::MaxRowsPerUnit => "R",
             Self::MaxGroupsPerUnit => "G",
             Self::Range | Self::RangeY => "LO,HI",
@@ -285,9 +295,12 @@ impl Argument {
     pub fn heading(self) -> Heading {
         match self {
             Self::Column | Self::Y | Self::Fraction | Self::K => Heading::Asked,
-            Self::Where | Self::Unit | Self::MaxRowsPerUnit | Self::MaxGroupsPerUnit | Self::PerUnit => {
-                Heading::Rows
-            }
+            Self::Where
+            | Self::Window
+            | Self::Unit
+            | Self::MaxRowsPerUnit
+            | Self::MaxGroupsPerUnit
+            | Self::PerUnit => Heading::Rows,
             Self::Epsilon
             | Self::Delta
             | Self::Adjacency
@@ -324,6 +337,10 @@ impl Argument {
             Self::K => "How many of the most frequent values",
             Self::Where => {
                 "Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true"
+            }
+            Self::Window => {
+                "Where a limit renews by a column of days: the calendar windows whose rows alone take part, as 2026-11, 2026-09,2026-11 or \
+                 2026-07..2026-09; each is charged"
             }
             Self::Unit => {
                 "The column that names the person, where people have several rows: all of a person's rows are protected"

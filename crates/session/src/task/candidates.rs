@@ -129,6 +129,7 @@ mod tests {
             columns: vec!["salary".into()],
             registered: None,
             kinds: Vec::new(),
+            windows: None,
         }
     }
 

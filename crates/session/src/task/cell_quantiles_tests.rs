@@ -15,7 +15,13 @@ use equipoise_core::{
 use std::collections::BTreeMap;
 
 fn facts() -> DataFacts {
-    DataFacts { name: "people".into(), columns: vec!["salary".into()], registered: None, kinds: Vec::new() }
+    DataFacts {
+        name: "people".into(),
+        columns: vec!["salary".into()],
+        registered: None,
+        kinds: Vec::new(),
+        windows: None,
+    }
 }
 
 fn planned(eps: &str, cells: usize, adjacency: Adjacency, hundredths: &[i64]) -> CellQuantiles {

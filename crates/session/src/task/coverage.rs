@@ -32,7 +32,8 @@ fn salaries(rows: usize, words: &mut FixedWords) -> Vec<f64> {
 
 fn plan(request: &Request) -> Task {
     let columns = vec!["salary".into(), "town".into()];
-    let facts = DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() };
+    let facts =
+        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new(), windows: None };
     Plan::new(request, &facts).unwrap_or_else(|error| panic!("{}: {error}", request.to_json())).task().clone()
 }
 

@@ -17,7 +17,13 @@ const TRIALS: usize = 1000;
 
 fn plan(request: &Request, kind: Option<ColumnType>) -> Task {
     let columns = vec!["salary".into(), "town".into()];
-    let facts = DataFacts { name: "people".into(), columns, registered: None, kinds: vec![kind, None] };
+    let facts = DataFacts {
+        name: "people".into(),
+        columns,
+        registered: None,
+        kinds: vec![kind, None],
+        windows: None,
+    };
     Plan::new(request, &facts).unwrap_or_else(|error| panic!("{}: {error}", request.to_json())).task().clone()
 }
 

@@ -274,6 +274,7 @@ mod tests {
             columns: vec!["salary".into(), "town".into()],
             registered: None,
             kinds: Vec::new(),
+            windows: None,
         }
     }
 

@@ -310,6 +310,7 @@ mod tests {
             columns: vec!["salary".into()],
             registered: None,
             kinds: Vec::new(),
+            windows: None,
         };
         Plan::new(request, &facts)
     }

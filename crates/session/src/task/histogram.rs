@@ -303,6 +303,7 @@ mod tests {
             columns: vec!["town".into()],
             registered: None,
             kinds: Vec::new(),
+            windows: None,
         };
         let planned = |statistic: &str, texts: &[&str]| {
             let texts: Vec<String> = texts.iter().map(ToString::to_string).collect();

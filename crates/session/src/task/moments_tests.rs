@@ -12,7 +12,13 @@ fn request(statistic: &str, eps: &str) -> Request {
 }
 
 fn facts() -> DataFacts {
-    DataFacts { name: "people".into(), columns: vec!["salary".into()], registered: None, kinds: Vec::new() }
+    DataFacts {
+        name: "people".into(),
+        columns: vec!["salary".into()],
+        registered: None,
+        kinds: Vec::new(),
+        windows: None,
+    }
 }
 
 fn plan_of(request: &Request) -> Result<Moments, PlanError> {
@@ -379,6 +385,7 @@ fn groups_share_one_range() {
         columns: vec!["salary".into(), "town".into()],
         registered: None,
         kinds: Vec::new(),
+        windows: None,
     };
     let asked = |statistic: &str| Request {
         group_by: vec!["town".into()],

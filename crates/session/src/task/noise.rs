@@ -164,8 +164,13 @@ mod tests {
 
     /// Noise for numbers that move by so many steps, at epsilon 1 and delta 0.05.
     fn noise(law: &str, steps: i64) -> Noise {
-        let facts =
-            DataFacts { name: "people".into(), columns: Vec::new(), registered: None, kinds: Vec::new() };
+        let facts = DataFacts {
+            name: "people".into(),
+            columns: Vec::new(),
+            registered: None,
+            kinds: Vec::new(),
+            windows: None,
+        };
         let request = Request {
             epsilon: Some("1".into()),
             delta: Some("0.05".into()),
@@ -178,8 +183,13 @@ mod tests {
 
     #[test]
     fn a_bell_curve_without_a_delta_is_refused_in_one_line() {
-        let facts =
-            DataFacts { name: "people".into(), columns: Vec::new(), registered: None, kinds: Vec::new() };
+        let facts = DataFacts {
+            name: "people".into(),
+            columns: Vec::new(),
+            registered: None,
+            kinds: Vec::new(),
+            windows: None,
+        };
         let request = Request {
             epsilon: Some("1".into()),
             mechanism: Some("gaussian".into()),

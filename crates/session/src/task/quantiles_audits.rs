@@ -38,6 +38,7 @@ fn task(fractions: &[Ratio], shape: Shape, interval: bool, adjacency: Adjacency)
         columns: vec!["salary".into()],
         registered: None,
         kinds: Vec::new(),
+        windows: None,
     };
     let said = ResolvedRequest::new(&asked, &facts).unwrap();
     let need = said.numbers(0).unwrap();

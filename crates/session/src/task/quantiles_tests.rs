@@ -52,7 +52,13 @@ fn neighbours_that_lie_close_share_an_error() {
 }
 
 fn facts() -> DataFacts {
-    DataFacts { name: "people".into(), columns: vec!["salary".into()], registered: None, kinds: Vec::new() }
+    DataFacts {
+        name: "people".into(),
+        columns: vec!["salary".into()],
+        registered: None,
+        kinds: Vec::new(),
+        windows: None,
+    }
 }
 
 fn request(statistic: &str) -> Request {

@@ -363,6 +363,7 @@ mod tests {
             columns: vec!["salary".into()],
             registered: None,
             kinds: Vec::new(),
+            windows: None,
         };
         let likely = |name: &str, resolution: &str| {
             let asked = Request {

@@ -185,6 +185,7 @@ mod tests {
             columns: vec!["salary".into()],
             registered: None,
             kinds: Vec::new(),
+            windows: None,
         };
         let request = Request {
             column: Some("salary".into()),
@@ -269,6 +270,7 @@ mod tests {
             columns: vec!["salary".into()],
             registered: None,
             kinds: Vec::new(),
+            windows: None,
         };
         let error = Plan::new(&request, &facts).unwrap_err().to_string();
         assert!(error.contains("interval is for the quantiles, which are left out"), "{error}");

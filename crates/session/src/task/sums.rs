@@ -184,8 +184,13 @@ mod tests {
     };
 
     fn sums(confidence: &str, mechanism: &str) -> Sums {
-        let facts =
-            DataFacts { name: "people".into(), columns: Vec::new(), registered: None, kinds: Vec::new() };
+        let facts = DataFacts {
+            name: "people".into(),
+            columns: Vec::new(),
+            registered: None,
+            kinds: Vec::new(),
+            windows: None,
+        };
         let request = Request {
             epsilon: Some("1".into()),
             delta: Some("1e-6".into()),
@@ -231,7 +236,13 @@ mod tests {
         const EMPTY: i64 = 9;
         let small = |adjacency: Adjacency| {
             let columns = vec!["salary".into()];
-            let facts = DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() };
+            let facts = DataFacts {
+                name: "people".into(),
+                columns,
+                registered: None,
+                kinds: Vec::new(),
+                windows: None,
+            };
             let request = Request {
                 column: Some("salary".into()),
                 epsilon: Some("2".into()),

@@ -231,7 +231,8 @@ mod tests {
 
     fn plan(request: &Request) -> Result<Plan, String> {
         let columns = ["salary", "town"].map(String::from).to_vec();
-        let facts = DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() };
+        let facts =
+            DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new(), windows: None };
         Plan::new(request, &facts).map_err(|error| error.to_string())
     }
 

@@ -17,7 +17,7 @@ use equipoise_core::{adjacency::Adjacency, ratio::Ratio};
 
 fn facts() -> DataFacts {
     let columns = vec!["salary".into(), "town".into()];
-    DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() }
+    DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new(), windows: None }
 }
 
 fn typed(kind: &str, request: Request) -> Request {

@@ -37,6 +37,7 @@ fn plan(request: &Request) -> Plan {
         columns: vec!["salary".into(), "town".into()],
         registered: None,
         kinds: Vec::new(),
+        windows: None,
     };
     Plan::new(request, &facts).unwrap_or_else(|error| panic!("{}: {error}", request.to_json()))
 }

@@ -101,7 +101,8 @@ fn shipped() -> Vec<(VoteRequest, u64)> {
 
 pub(crate) fn plan(request: &VoteRequest) -> VotePlan {
     let columns = vec!["salary".into(), "town".into()];
-    let facts = DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() };
+    let facts =
+        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new(), windows: None };
     VotePlan::new(request, &facts).expect("a good request")
 }
 

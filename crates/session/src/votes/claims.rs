@@ -23,6 +23,7 @@ fn planned(request: &VoteRequest) -> Result<VotePlan, PlanError> {
         columns: vec!["salary".into(), "town".into()],
         registered: None,
         kinds: Vec::new(),
+        windows: None,
     };
     VotePlan::new(request, &facts)
 }

@@ -190,6 +190,7 @@ const MOST_OPTIONS: usize = 10_000;
 impl VotePlan {
     /// Understand a request.
     pub fn new(request: &VoteRequest, facts: &DataFacts) -> Result<Self, PlanError> {
+        crate::windows::none(facts)?;
         // Words that all questions share.
         let words = Request {
             epsilon: request.epsilon.clone(),
@@ -417,6 +418,7 @@ impl VotePlan {
             once_for_each_value: false,
             per_unit: false,
             composition: None,
+            windows: None,
         }
     }
 }

@@ -48,6 +48,7 @@ fn facts() -> DataFacts {
         columns: ["reader", "item", "quantity"].map(String::from).to_vec(),
         registered: None,
         kinds: vec![Some(ColumnType::Text), Some(ColumnType::Text), Some(ColumnType::Integer)],
+        windows: None,
     }
 }
 

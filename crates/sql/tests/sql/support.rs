@@ -62,6 +62,7 @@ impl People {
             columns: COLUMNS.map(String::from).to_vec(),
             registered: None,
             kinds: COLUMNS.map(kind).to_vec(),
+            windows: None,
         }
     }
 }

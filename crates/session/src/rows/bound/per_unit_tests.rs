@@ -25,6 +25,7 @@ fn per_unit() -> (PerUnit, Vec<ColumnRead>) {
         columns: COLUMNS.map(String::from).to_vec(),
         registered: None,
         kinds: vec![None, None, Some(ColumnType::Float), Some(ColumnType::Integer)],
+        windows: None,
     };
     let request = |statistic: &str, column: Option<&str>| Request {
         column: column.map(str::to_string),

@@ -12,7 +12,7 @@ use equipoise_core::adjacency::Adjacency;
 fn facts(kind: Option<ColumnType>) -> DataFacts {
     let columns = ["salary", "town", "visits"].map(String::from).to_vec();
     let kinds = vec![kind, Some(ColumnType::Text), None];
-    DataFacts { name: "people".into(), columns, registered: None, kinds }
+    DataFacts { name: "people".into(), columns, registered: None, kinds, windows: None }
 }
 
 fn planned(json: &str) -> Plan {
