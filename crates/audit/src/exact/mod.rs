@@ -10,6 +10,7 @@ mod bootstrap;
 mod bound_local_sensitivity;
 mod bounded;
 mod choice;
+mod chosen_bin;
 mod conditions;
 mod consensus;
 mod exponential;
@@ -67,6 +68,7 @@ pub const ALL: &[&Audit] = &[
     &shifted_inverse::AUDIT,
     &black_box::AUDIT,
     &scale::AUDIT,
+    &chosen_bin::AUDIT,
     &gate::AUDIT,
     &threshold::AUDIT,
     &noisy_distance::AUDIT,

@@ -31,6 +31,7 @@ mod guard;
 mod histogram;
 mod holding;
 mod measured;
+mod mixtures;
 mod mode;
 mod moments;
 mod noise;
