@@ -234,14 +234,28 @@ impl Several {
         }
     }
 
+    /// The query as it was typed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The relation as a query of its own, for an engine that joins.
     pub fn inner(&self) -> &str {
         &self.inner
     }
 
-    /// The relation in one line, without the blanks: what is charged and kept.
+    /// The relation in one line, without the blanks: what is charged and kept. As whom a server of tables is asked is nobody's to read there.
     pub fn relation(&self) -> String {
-        self.inner.split_whitespace().collect::<Vec<_>>().join(" ")
+        let mut text = self.inner.clone();
+        let tokens = tokens(&self.inner).unwrap_or_default();
+        for token in tokens.iter().rev() {
+            let place = token.start..token.end;
+            if let Kind::Text(_) | Kind::Quoted(_) = token.kind {
+                let plain = without_role(&text[place.clone()]);
+                text.replace_range(place, &plain);
+            }
+        }
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// The columns that name units.
@@ -295,6 +309,24 @@ impl Several {
     ) -> SqlError {
         SqlError::at(&self.text, named.at, problem).hint(hint)
     }
+}
+
+/// An address of a server between quotes without the name that is asked with; other texts as they are.
+fn without_role(quoted: &str) -> String {
+    let Some((scheme, rest)) = quoted.split_once("://") else { return quoted.to_string() };
+    let known = ["postgres", "postgresql"];
+    if !known.iter().any(|known| scheme.get(1..).is_some_and(|scheme| scheme.eq_ignore_ascii_case(known))) {
+        return quoted.to_string();
+    }
+    let (host, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let Some((path, parameters)) = path.split_once('?') else { return format!("{scheme}://{host}{path}") };
+    let end = parameters.chars().next_back().filter(|end| ['\'', '"'].contains(end));
+    let parameters = parameters.trim_end_matches(['\'', '"']).split('&');
+    let is_role =
+        |parameter: &&str| parameter.split('=').next().is_some_and(|name| name.eq_ignore_ascii_case("user"));
+    let kept: Vec<&str> = parameters.filter(|parameter| !is_role(parameter)).collect();
+    format!("{scheme}://{host}{path}?{}{}", kept.join("&"), end.map_or(String::new(), String::from))
 }
 
 fn parts(tokens: &[Token], wrong: &dyn Fn(usize, String) -> SqlError) -> Result<Parts, SqlError> {
@@ -446,6 +478,25 @@ mod tests {
             outer,
             "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1 , delta=1e-6 ) town, SUM( cost) AS s FROM t GROUP BY town ORDER BY s;"
         );
+    }
+
+    #[test]
+    fn nobodys_role_is_in_what_is_kept() {
+        let relation =
+            |from: &str| Several::read(&format!("SELECT COUNT(*) FROM {from}")).unwrap().relation();
+        for (from, kept) in [
+            (
+                "'postgres://ann@h:5/d?table=t' a JOIN 'b@c.csv' b ON a.x = b.x",
+                "SELECT* FROM 'postgres://h:5/d?table=t' a JOIN 'b@c.csv' b ON a.x = b.x",
+            ),
+            (
+                "\"PostgreSQL:///d?user=ann&table=t\" a JOIN b ON a.x = 'u@://v'",
+                "SELECT* FROM \"PostgreSQL:///d?table=t\" a JOIN b ON a.x = 'u@://v'",
+            ),
+            ("'postgres://h/d?table=t&user=ann' a", "SELECT* FROM 'postgres://h/d?table=t' a"),
+        ] {
+            assert_eq!(relation(from), kept);
+        }
     }
 
     #[test]

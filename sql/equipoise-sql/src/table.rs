@@ -26,7 +26,12 @@ use datafusion::{
     },
 };
 use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Visitor};
-use std::{fmt, sync::Arc, thread};
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
 use tokio::sync::mpsc::Sender;
 
 /// Reads the rows of a table, as often as it is asked to.
@@ -52,6 +57,8 @@ pub(crate) struct Table {
     schema: SchemaRef,
     unit: Option<usize>,
     reader: Arc<dyn Reader>,
+    /// The columns that plans scan, by their places here, and how many scans there are.
+    planned: Mutex<(BTreeSet<usize>, usize)>,
 }
 
 impl fmt::Debug for Table {
@@ -71,7 +78,17 @@ impl Table {
         }
         let field = |column: &Column| Field::new(&column.name, arrow_type(column.kind), true);
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-        Self { columns: Arc::new(columns), schema, unit, reader }
+        Self { columns: Arc::new(columns), schema, unit, reader, planned: Mutex::default() }
+    }
+
+    /// All that scans of the plans so far want of the source, and how many scans those are.
+    pub fn planned(&self) -> (Vec<ColumnRead>, usize) {
+        let (columns, scans) = &*self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = |place: &usize| {
+            let column = &self.columns[*place];
+            ColumnRead { column: column.place, kind: column.kind }
+        };
+        (columns.iter().map(read).collect(), *scans)
     }
 
     /// Is there a column of this name?
@@ -124,6 +141,11 @@ impl TableProvider for Table {
             None => (0..self.columns.len()).collect(),
         };
         let schema = Arc::new(self.schema.project(&chosen)?);
+        let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        // The unit is read also where nobody wants it.
+        planned.0.extend(chosen.iter().copied().chain(self.unit));
+        planned.1 += 1;
+        drop(planned);
         let part = Part {
             schema: schema.clone(),
             columns: chosen.iter().map(|&column| self.columns[column].clone()).collect(),
