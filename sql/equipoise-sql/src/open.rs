@@ -129,10 +129,16 @@ fn opened(
     files: &dyn Tables,
 ) -> Result<Opened, SqlError> {
     let accepted = dialect::read(several.inner()).map_err(|refusal| wrong(several, &refusal))?;
+    // Whether there are such tables comes before whose they are.
+    let find = |(number, named): (usize, &NamedTable)| {
+        let found = files.table(number, &named.name);
+        found.map_err(|why| several.wrong_at(named.place.unwrap_or((1, 1)), why.problem, why.hint))
+    };
+    let found = accepted.tables.iter().enumerate().map(find).collect::<Result<Vec<_>, _>>()?;
     let declared = declared(several, given, beside, &accepted.tables)?;
-    let named = accepted.tables.iter().zip(&declared).enumerate();
-    let tables = named
-        .map(|(number, (named, unit))| open_table(several, given, files, number, named, unit.as_deref()));
+    let tables = accepted.tables.iter().zip(&declared).zip(found);
+    let tables =
+        tables.map(|((named, unit), found)| open_table(several, given, named, found, unit.as_deref()));
     let tables = tables.collect::<Result<Vec<_>, _>>()?;
     check_types(several, given, &tables)?;
     let Some(first) = declared.iter().flatten().next() else {
@@ -285,19 +291,15 @@ fn options(several: &Several, given: &Request) -> Result<OpenOptions, SqlError> 
     Ok(OpenOptions { delimiter, header: (given.header == Some(false)).then_some(Header::Numbered) })
 }
 
-/// A table by its name, with the types of its schema or those that were declared beside the query.
+/// A table that was found, with the types of its schema or those that were declared beside the query.
 fn open_table(
     several: &Several,
     given: &Request,
-    files: &dyn Tables,
-    number: usize,
     named: &NamedTable,
+    (found, reader): (Vec<TableColumn>, Arc<dyn Reader>),
     unit: Option<&str>,
 ) -> Result<Arc<Table>, SqlError> {
     let place = named.place.unwrap_or((1, 1));
-    // Lists and the like are not columns here; whoever asks for one is told that there is none.
-    let (found, reader) =
-        files.table(number, &named.name).map_err(|why| several.wrong_at(place, why.problem, why.hint))?;
     let kind = |column: &TableColumn| {
         let said = given.types.get(&column.name).and_then(|kind| ColumnType::named(kind));
         said.or(column.kind).unwrap_or(ColumnType::Text)

@@ -29,10 +29,14 @@ use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Visi
 use std::{
     collections::BTreeSet,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
+    time::Duration,
 };
-use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::{Sender, error::TrySendError};
 
 /// Reads the rows of a table, as often as it is asked to.
 pub(crate) trait Reader: Send + Sync {
@@ -171,6 +175,25 @@ impl fmt::Debug for Part {
     }
 }
 
+/// Says that a plan has come to its end, well or not: what is still read is for nobody. Plans keep streams that nobody reads any more, so that a
+/// reader would wait for ever.
+#[derive(Debug, Default)]
+pub(crate) struct Ended(AtomicBool);
+
+impl Ended {
+    /// From now on nobody reads.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// So often a reader looks whether there is room, or nobody reads.
+const LOOK: Duration = Duration::from_micros(500);
+
 /// So many batches wait at most.
 const WAITING: usize = 4;
 
@@ -179,7 +202,8 @@ impl PartitionStream for Part {
         &self.schema
     }
 
-    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let ended = context.session_config().get_extension::<Ended>().unwrap_or_default();
         let mut stream = RecordBatchReceiverStreamBuilder::new(self.schema.clone(), WAITING);
         let to = stream.tx();
         let (schema, reader, unit) = (self.schema.clone(), self.reader.clone(), self.unit);
@@ -199,6 +223,7 @@ impl PartitionStream for Part {
                 is_unit: is_unit.clone(),
                 has_unit: unit.is_some(),
                 to: to.clone(),
+                ended: ended.clone(),
                 failed: false,
             };
             let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -224,7 +249,22 @@ struct Maker {
     is_unit: Vec<bool>,
     has_unit: bool,
     to: Sender<Fallible<RecordBatch>>,
+    ended: Arc<Ended>,
     failed: bool,
+}
+
+impl Maker {
+    /// Hand a batch over when there is room. Where nobody listens any more, the query has ended.
+    fn hand(&self, batch: RecordBatch) {
+        let mut next = Ok(batch);
+        while let Err(TrySendError::Full(back)) = self.to.try_send(next) {
+            if self.ended.is_set() {
+                return;
+            }
+            next = back;
+            thread::sleep(LOOK);
+        }
+    }
 }
 
 impl Visitor for Maker {
@@ -239,8 +279,7 @@ impl Visitor for Maker {
         let arrays = cells.map(|(cells, (kind, is_unit))| array(cells, *kind, *is_unit, &kept)).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(kept.len()));
         match RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options) {
-            // Where nobody listens any more, the query has ended.
-            Ok(batch) => drop(self.to.blocking_send(Ok(batch))),
+            Ok(batch) => self.hand(batch),
             Err(_) => self.failed = true,
         }
     }

@@ -115,9 +115,10 @@ fn opened(name: &str) -> Box<dyn Source> {
 
 fn columns(name: &str) -> Result<Vec<TableColumn>, NoTable> {
     let source = equipoise_engine::open(&[Path::new(name)], &OpenOptions::default());
-    source
-        .map(|source| TableColumn::of(&*source))
-        .map_err(|error| NoTable { problem: error.to_string(), hint: "name a file".into() })
+    source.map(|source| TableColumn::of(&*source)).map_err(|error| NoTable {
+        problem: error.to_string(),
+        hint: "name a file, as in FROM 'people.csv' AS p".into(),
+    })
 }
 
 fn agreed(program: &Path, query: &str) -> Result<Agreed, SqlError> {
