@@ -431,6 +431,11 @@ impl Planned {
         Self { plan, columns }
     }
 
+    /// What will be charged.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
     /// A file of which this plan reads columns; one that cannot be read as the plan wants is refused by its schema.
     fn open(&self, file: &File) -> PyResult<Box<dyn Source>> {
         let source = file.open()?;

@@ -13,6 +13,7 @@ mod databases;
 mod elsewhere;
 mod errors;
 mod graph;
+mod joined;
 mod monitor;
 #[cfg(target_os = "linux")]
 mod programs;
@@ -58,6 +59,7 @@ mod _equipoise {
         databases::{extract, extract_rows, hand_password},
         elsewhere::release_elsewhere,
         graph::Graph,
+        joined::{JoinedQuery, is_about_several, sql_program},
         monitor::{FileWatch, Holdout, Threshold, Watch},
         robust::{Cut, Distinct, PointCounts, Squares, choose_robust},
         sql::SqlQuery,

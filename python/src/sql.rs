@@ -2,7 +2,7 @@
 
 use crate::{
     books::{Books, Planned},
-    errors,
+    errors, joined,
 };
 use equipoise_session::{plan::DataFacts, release::Release, request::Request, session, source::ColumnType};
 use equipoise_sql_front::Query;
@@ -19,7 +19,7 @@ impl SqlQuery {
     #[new]
     fn new(text: &str, given: &str) -> PyResult<Self> {
         let given = Request::from_json(given).map_err(errors::request)?;
-        Query::read(text, &given).map(Self).map_err(errors::request)
+        Query::read(text, &given).map(Self).map_err(joined::alone)
     }
 
     /// The name of the table that it is about.

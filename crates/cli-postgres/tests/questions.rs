@@ -106,6 +106,51 @@ fn questions_about_a_table_are_those_about_a_file() {
     assert!(shown.contains("hr.salaries") && !shown.contains("reader"), "{shown}");
 }
 
+/// `./test --sql` names the program that joins in EQUIPOISE_SQL_PROGRAM; it is built nowhere else.
+#[test]
+fn tables_are_joined_with_files_and_with_themselves_and_every_private_one_pays() {
+    let Some(asking) = asking() else { return };
+    if std::env::var_os("EQUIPOISE_SQL_PROGRAM").is_none() {
+        return;
+    }
+    let bonus: String = (1..=2000).map(|id| format!("{id},{}\n", id % 2)).collect();
+    std::fs::write(asking.folder.path().join("bonus.csv"), format!("who,paid\n{bonus}")).expect("a file");
+    let address = asking.database.address("hr.salaries").display().to_string();
+    let ask = |from: &str, units: &str| {
+        let options =
+            format!("OPTIONS(epsilon=10, privacy_unit_column=[{units}]) COUNT(*) AS n, SUM(s.salary) AS s");
+        let query = format!("SELECT WITH DIFFERENTIAL_PRIVACY {options} FROM {from}");
+        let output = Command::new(env!("CARGO_BIN_EXE_equipoise-postgres"))
+            .args(["sql", &query, "--json", "--ledger", "all.ledger"])
+            .current_dir(asking.folder.path())
+            .env("HOME", asking.folder.path())
+            .output()
+            .expect("the program runs");
+        assert!(output.status.success(), "{output:?}");
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        answer["rows"][0][0].as_f64().expect("a count")
+    };
+    let table = format!("'{address}' s");
+    let joined = ask(
+        &format!("{table} JOIN 'bonus.csv' b ON s.id = b.who WHERE b.paid = '1' AND s.salary > 2000"),
+        &format!("'{address}'.id, bonus.who"),
+    );
+    assert!((joined - 500.0).abs() < 30.0, "{joined}");
+    // Two scans of one table at the same time: neither waits for the other.
+    let with_itself = ask(
+        &format!("{table} JOIN '{address}' o ON s.id = o.id AND s.salary >= o.salary"),
+        &format!("'{address}'.id"),
+    );
+    assert!((with_itself - 2000.0).abs() < 30.0, "{with_itself}");
+    let log = asking.run("budget log --ledger all.ledger");
+    let log = String::from_utf8(log.stdout).expect("text");
+    let charged =
+        |name: &str| log.lines().filter(|line| line.contains(name) && line.contains("charged")).count();
+    assert_eq!((charged("hr.salaries"), charged("bonus.csv")), (2, 1), "{log}");
+    let ledger = std::fs::read(asking.folder.path().join("all.ledger")).expect("a ledger");
+    assert!(!ledger.windows(7).any(|bytes| bytes == b"reader@"), "the role is in the ledger");
+}
+
 #[test]
 fn a_table_has_one_budget_however_it_is_reached() {
     let Some(asking) = asking() else { return };

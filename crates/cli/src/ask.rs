@@ -144,9 +144,6 @@ pub(crate) fn answer(
         }
     }
     let facts = session::facts(known.as_ref(), name, rows.columns()).map_err(unopened)?;
-    if asked.joined.is_some() {
-        joined::of_no_windows(known.as_ref(), name, &others)?;
-    }
     let plan = rows.taken(plan(&rows.typed(facts))?)?;
     let paying = joined::paying(asked, &others, &plan, known.as_ref())?;
     let few = match (&known, books::changed_at(file), showing.anyway || asked.joined.is_some()) {

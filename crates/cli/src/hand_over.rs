@@ -1,6 +1,7 @@
 //! Programs that this one becomes, because what they need would make the first build long.
 
 use equipoise_engine::remote;
+use equipoise_sql_front::apart;
 use std::{
     env,
     ffi::{OsStr, OsString},
@@ -12,17 +13,13 @@ use std::{
 /// The same program with what reads tables of Postgres.
 const WITH_POSTGRES: &str = "equipoise-postgres";
 
-/// The same program with what joins tables.
-const WITH_JOINS: &str = "equipoise-sql";
-
 /// How addresses of such tables begin.
 const SCHEMES: [&[u8]; 2] = [b"postgres://", b"postgresql://"];
 
 /// Become the program that reads tables of Postgres, and keeps ledgers there, where a word has the address of one. Where there is none, whoever opens the address
 /// says how to get it.
 pub(crate) fn to_postgres(words: &[OsString]) {
-    let ledger = env::var_os("EQUIPOISE_LEDGER");
-    if remote::installed() || !words.iter().chain(&ledger).any(|word| has_an_address(word)) {
+    if remote::installed() || !names_a_server(words) {
         return;
     }
     if let Some(program) = find(WITH_POSTGRES) {
@@ -31,15 +28,27 @@ pub(crate) fn to_postgres(words: &[OsString]) {
     }
 }
 
-/// Become the program that joins tables, for a query about several. It comes back where there is none, and for tables of Postgres, which that
-/// program would leave to the other one again.
+/// Become the program that joins tables, for a query about several. It comes back where there is none, and for tables and ledgers of Postgres,
+/// which that program would leave to the other one again: there it is asked for the relation alone.
 pub(crate) fn to_joins(words: &[OsString]) {
-    if words.iter().any(|word| has_an_address(word)) {
+    if names_a_server(words) {
         return;
     }
-    if let Some(program) = find(WITH_JOINS) {
+    if let Some(program) = joins() {
         let _ = Command::new(program).args(words).exec();
     }
+}
+
+/// The program that joins tables.
+pub(crate) fn joins() -> Option<PathBuf> {
+    let beside = env::current_exe().ok().and_then(|program| Some(program.parent()?.to_path_buf()));
+    apart::find(beside.as_slice())
+}
+
+/// Is a table, or the ledger, on a server?
+pub(crate) fn names_a_server(words: &[OsString]) -> bool {
+    let ledger = env::var_os("EQUIPOISE_LEDGER");
+    words.iter().chain(&ledger).any(|word| has_an_address(word))
 }
 
 /// In the middle of a query, too.

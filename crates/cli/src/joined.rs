@@ -6,17 +6,13 @@ use crate::{
     ask::{self, Asked, usage},
     fail,
 };
-use equipoise_core::{
-    adjacency::{Adjacency, Unit},
-    wording,
-};
+use equipoise_core::{adjacency::Unit, wording};
 use equipoise_engine::books::{Account, known_as};
 use equipoise_session::{
     ledger::{DataSet, Ledger},
     plan::Plan,
-    session::Priced as _,
 };
-use equipoise_sql_front::several::Joined;
+use equipoise_sql_front::{Unpayable, several::Joined};
 use std::path::Path;
 
 /// The accounts of the private tables besides the first one; none where the question is about one table.
@@ -78,29 +74,7 @@ pub(crate) fn check_public(joined: &Joined, books: &Books) -> Result<(), Exit> {
     Ok(())
 }
 
-/// A relation of several tables has no rows of one of them alone, by which a limit for each calendar window could hold.
-pub(crate) fn of_no_windows(
-    known: Option<&Ledger>,
-    first: &str,
-    others: &[(Account, Unit)],
-) -> Result<(), Exit> {
-    let Some(known) = known else { return Ok(()) };
-    for name in std::iter::once(first).chain(others.iter().map(|(other, _)| other.name.as_str())) {
-        let renewing = known.renewing(name).map_err(ask::unopened)?;
-        if let Some(day) = renewing.and_then(|renewing| renewing.windows.day) {
-            return Err(usage(format!(
-                "'{}' has a limit for each window of '{}', and a query about several tables has no rows of one window of it; ask about \
-                 that table alone with --window",
-                wording::shown(name),
-                wording::shown(&day.name)
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// What each of them is charged as. All private tables count for the same people, added or removed: a row of one table can make many rows of
-/// a relation, and how many rows that has is nobody's to know.
+/// What each of them is charged as.
 pub(crate) fn paying(
     asked: &Asked<'_>,
     others: &[(Account, Unit)],
@@ -110,33 +84,25 @@ pub(crate) fn paying(
     if asked.joined.is_none() {
         return Ok(Vec::new());
     }
-    let first = plan.data_set();
-    if first.unit == Unit::Row
-        || first.adjacency != Adjacency::AddRemove
-        || plan.guarantee().adjacency != Adjacency::AddRemove
-    {
-        return Err(usage(format!(
+    let others: Vec<(String, Unit)> =
+        others.iter().map(|(other, unit)| (other.name.clone(), unit.clone())).collect();
+    equipoise_sql_front::paying(plan, &others, known).map_err(|why| match why {
+        Unpayable::NotPeople(name) => usage(format!(
             "a query about several tables protects people who are added or removed, and '{}' is registered for something else; \
              leave out --adjacency, or register it by its unit: equipoise budget set FILE --unit COLUMN --anew --epsilon E",
-            wording::shown(&first.name)
-        )));
-    }
-    let mut paying = Vec::new();
-    for (other, unit) in others {
-        let (name, unit) = (other.name.clone(), unit.clone());
-        let data_set = DataSet { name, unit, adjacency: Adjacency::AddRemove };
-        let registered = match known {
-            Some(known) => known.data_set(&other.name).map_err(ask::unopened)?,
-            None => None,
-        };
-        if registered.is_some_and(|registered| registered != data_set) {
-            return Err(usage(format!(
-                "'{}' is registered for another unit or adjacency than the query has; name its unit in privacy_unit_column, or \
-                 register it anew: equipoise budget set FILE --unit COLUMN --anew --epsilon E",
-                wording::shown(&other.name)
-            )));
-        }
-        paying.push(data_set);
-    }
-    Ok(paying)
+            wording::shown(&name)
+        )),
+        Unpayable::Registered(name) => usage(format!(
+            "'{}' is registered for another unit or adjacency than the query has; name its unit in privacy_unit_column, or \
+             register it anew: equipoise budget set FILE --unit COLUMN --anew --epsilon E",
+            wording::shown(&name)
+        )),
+        Unpayable::Windows { name, day } => usage(format!(
+            "'{}' has a limit for each window of '{}', and a query about several tables has no rows of one window of it; ask about \
+             that table alone with --window",
+            wording::shown(&name),
+            wording::shown(&day)
+        )),
+        Unpayable::Ledger(error) => ask::unopened(error),
+    })
 }

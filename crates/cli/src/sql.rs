@@ -3,16 +3,17 @@
 use crate::{
     Exit,
     args::{Showing, SqlOptions},
-    ask::{self, Asked, Words},
+    ask::{self, Asked, Words, usage},
     hand_over, joined, prompt, told, typed, typed_words,
 };
-use equipoise_engine::on_disk;
+use equipoise_engine::{OpenOptions, books, csv::Header, on_disk, remote};
 use equipoise_session::{plan::DataFacts, request::Request};
 use equipoise_sql_front::{
     Query, SqlError,
-    several::{self, Several},
+    apart::{self, Beside, NoTable, TableColumn, TableRead},
+    several::{self, Joined, Several},
 };
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 /// Answer a query, or those of a prompt.
 pub(crate) fn run(options: &SqlOptions) -> Exit {
@@ -82,15 +83,20 @@ fn about_several(
     showing: &Showing,
     error: &SqlError,
 ) -> Result<Exit, Exit> {
-    let Some(joins) = several::installed() else {
-        // A prompt stays where it is: another program would not know what was typed there.
-        if options.query.is_some() {
-            hand_over::to_joins(&typed_words()[1..]);
+    let relation = match several::installed() {
+        Some(joins) => Several::read(text)
+            .and_then(|several| joins.open(&several, &given(options)))
+            .map_err(|error| wrong(&error))?,
+        None => {
+            // A prompt stays where it is: another program would not know what was typed there.
+            if options.query.is_some() {
+                hand_over::to_joins(&typed_words()[1..]);
+            }
+            let server = remote::installed() && hand_over::names_a_server(&typed_words()[1..]);
+            let Some(program) = hand_over::joins().filter(|_| server) else { return Err(wrong(error)) };
+            handed_over(text, options, &program)?
         }
-        return Err(wrong(error));
     };
-    let taken = Several::read(text).and_then(|several| joins.open(&several, &given(options)));
-    let relation = taken.map_err(|error| wrong(&error))?;
     let query = &relation.query;
     let file = Path::new(&relation.private[0].name);
     let asked = Asked {
@@ -104,6 +110,45 @@ fn about_several(
     joined::check_public(&relation, &options.books)?;
     let plan = |facts: &DataFacts| query.plan(facts).map_err(|error| wrong(&error));
     ask::answer(&asked, &words_of(query), plan)
+}
+
+/// The relation by a program that joins what it is handed: tables and the ledger stay with this one.
+fn handed_over(text: &str, options: &SqlOptions, program: &Path) -> Result<Joined, Exit> {
+    let given = given(options);
+    let open = |name: &str| ask::open(Path::new(name), given.delimiter.as_deref(), given.header);
+    let reading = reading(&given)?;
+    let columns = |name: &str| {
+        let source = equipoise_engine::open(&[name], &reading);
+        source.map(|source| TableColumn::of(&*source)).map_err(|error| NoTable {
+            problem: error.to_string(),
+            hint: "name a file, as in FROM 'people.csv' AS p".to_string(),
+        })
+    };
+    let agreed = Several::read(text)
+        .and_then(|several| apart::open(program, &several, &given, &Beside::default(), &columns))
+        .map_err(|error| wrong(&error))?;
+    let share = |one: &str, other: &str| books::share_rows(Path::new(one), Path::new(other));
+    if let Some(problem) = agreed.two_owners(&share) {
+        return Err(usage(problem));
+    }
+    let agreed = Arc::new(agreed);
+    // Once for each scan: none waits for another.
+    let table = |read: &TableRead| (0..read.scans.max(1)).map(|_| open(&read.name)).collect();
+    let tables = agreed.reads.iter().map(table).collect::<Result<_, Exit>>()?;
+    Ok(Joined {
+        query: agreed.query.clone(),
+        source: Box::new(agreed.handed(tables)),
+        private: agreed.private.clone(),
+        public: agreed.public.clone(),
+    })
+}
+
+/// How CSV is read.
+fn reading(given: &Request) -> Result<OpenOptions, Exit> {
+    Ok(OpenOptions {
+        delimiter: given.delimiter.as_deref().map(ask::delimiter).transpose()?,
+        header: (given.header == Some(false)).then_some(Header::Numbered),
+    })
 }
 
 /// Could it be opened? Patterns, folders and standard input are data too.

@@ -212,6 +212,20 @@ impl Session {
         Ok(())
     }
 
+    /// The same so many seconds after the charges, as [`Self::record_after`] does.
+    pub fn record_for_after(
+        &mut self,
+        others: &[Charge],
+        release: &Release,
+        seconds: u64,
+    ) -> Result<(), Unanswered> {
+        let text = Release { receipt: None, ..release.clone() }.to_text();
+        for charge in others {
+            self.ledger.record_after(charge, &text, seconds).map_err(Unanswered::Ledger)?;
+        }
+        Ok(())
+    }
+
     /// Read the rows, answer, record. The charge is used up whatever happens.
     pub fn run(&mut self, charged: Charged, source: &dyn Source) -> Result<Release, Unanswered> {
         let held = self.answer(charged, source)?;

@@ -28,6 +28,16 @@ impl SqlError {
         Self { position: Some(position), ..Self::anywhere(problem) }
     }
 
+    /// What another process found wrong.
+    pub(crate) fn of_parts(problem: String, hint: Option<String>, position: Option<(usize, usize)>) -> Self {
+        Self { problem, hint, position, several: false }
+    }
+
+    /// What is wrong, what to write instead and where, for another process.
+    pub(crate) fn parts(&self) -> (String, Option<String>, Option<(usize, usize)>) {
+        (self.problem.clone(), self.hint.clone(), self.position)
+    }
+
     /// The query is about more than one table, which others can answer.
     #[must_use]
     pub(crate) fn about_several(self) -> Self {
@@ -41,7 +51,7 @@ impl SqlError {
 
     /// What to write instead.
     #[must_use]
-    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+    pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 

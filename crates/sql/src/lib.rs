@@ -1,4 +1,4 @@
-//! Private SQL about one table: a query becomes the batch of questions that the command line could ask too, and the release becomes rows.
+//! Private SQL: a query about one table becomes the batch of questions that the command line could ask too, and the release becomes rows.
 //!
 //! # Guarantee
 //!
@@ -32,6 +32,7 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+pub mod apart;
 mod clauses;
 mod error;
 mod evaluate;
@@ -39,6 +40,7 @@ mod inner;
 mod interval;
 mod options;
 mod outer;
+mod paying;
 mod query;
 mod rows;
 pub mod several;
@@ -48,5 +50,6 @@ mod words;
 pub use aggregate::{Row as FunctionRow, TABLE as AGGREGATES};
 pub use error::SqlError;
 pub use outer::FUNCTIONS;
+pub use paying::{Unpayable, paying};
 pub use query::{Query, Table};
 pub use rows::{Cell, Column, Rows};

@@ -9,7 +9,7 @@ use crate::{
 };
 use equipoise_core::wording;
 use equipoise_session::{request::Request, source::Source};
-use std::{ops::Range, sync::OnceLock};
+use std::{collections::BTreeMap, ops::Range, sync::OnceLock};
 
 /// A column with the table that it may stand behind, and the byte of the query where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,7 +141,11 @@ impl Several {
             // Blanks and comments between tokens are one blank; those inside of texts and names stay.
             let gap = if !relation.is_empty() && token.start > end { " " } else { "" };
             relation.push_str(gap);
-            relation.push_str(&String::from_utf8_lossy(&inner.0[token.start..token.end]));
+            let written = String::from_utf8_lossy(&inner.0[token.start..token.end]);
+            match token.kind {
+                Kind::Text(_) | Kind::Quoted(_) => relation.push_str(&without_role(&written)),
+                _ => relation.push_str(&written),
+            }
             if place == parts.select {
                 relation.push_str(" *");
             }
@@ -250,12 +254,18 @@ impl Several {
         }
     }
 
+    /// The query as it was typed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The relation as a query of its own, for an engine that joins.
     pub fn inner(&self) -> &str {
         &self.inner
     }
 
-    /// The relation in few blanks and without comments, its texts and names as they are: what is charged and kept.
+    /// The relation in few blanks and without comments, its texts and names as they are: what is charged and kept. As whom a server of tables is
+    /// asked is nobody's to read there.
     pub fn relation(&self) -> &str {
         &self.relation
     }
@@ -312,6 +322,60 @@ impl Several {
     ) -> SqlError {
         SqlError::at(&self.text, named.at, problem).hint(hint)
     }
+}
+
+/// What was declared of the tables of a relation, in words of one order: a part of what is charged and kept.
+pub fn declared_words(private: &[PrivateTable], public: &[String], types: &BTreeMap<String, String>) -> String {
+    let quoted = |name: &str| without_role(&format!("{name:?}"));
+    let mut tables: Vec<String> =
+        private.iter().map(|table| format!("{} of {:?}", quoted(&table.name), table.unit)).collect();
+    tables.extend(public.iter().map(|name| format!("{} public", quoted(name))));
+    tables.sort();
+    tables.extend(types.iter().map(|(column, kind)| format!("{column:?} {kind:?}")));
+    tables.join(", ")
+}
+
+/// Two tables that have rows in common and not one privacy unit: one person's rows would not be removed with them.
+pub fn two_owners(
+    private: &[PrivateTable],
+    public: &[String],
+    share_rows: &dyn Fn(&str, &str) -> bool,
+) -> Option<String> {
+    let owned = private.iter().map(|table| (&table.name, Some(&table.unit)));
+    let all: Vec<(&String, Option<&String>)> = owned.chain(public.iter().map(|name| (name, None))).collect();
+    let pairs = (1..all.len()).flat_map(|number| (0..number).map(move |before| (before, number)));
+    let shared = |&(one, two): &(usize, usize)| all[one].1 != all[two].1 && share_rows(all[one].0, all[two].0);
+    let (one, two) = pairs.into_iter().find(shared)?;
+    let [(one, one_unit), (two, two_unit)] = [all[one], all[two]];
+    let [one, two] = [one, two].map(|name| wording::shown(name));
+    Some(match (one_unit, two_unit) {
+        (Some(one_unit), Some(two_unit)) => format!(
+            "'{one}' and '{two}' have rows in common and two privacy units, {} and {}; name one privacy unit for both",
+            wording::shown(one_unit),
+            wording::shown(two_unit)
+        ),
+        _ => format!(
+            "'{one}' and '{two}' have rows in common, and one is said to be public and the other private; name the privacy unit of both"
+        ),
+    })
+}
+
+/// An address of a server between quotes without the name that is asked with; other texts as they are.
+fn without_role(quoted: &str) -> String {
+    let Some((scheme, rest)) = quoted.split_once("://") else { return quoted.to_string() };
+    let known = ["postgres", "postgresql"];
+    if !known.iter().any(|known| scheme.get(1..).is_some_and(|scheme| scheme.eq_ignore_ascii_case(known))) {
+        return quoted.to_string();
+    }
+    let (host, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let Some((path, parameters)) = path.split_once('?') else { return format!("{scheme}://{host}{path}") };
+    let end = parameters.chars().next_back().filter(|end| ['\'', '"'].contains(end));
+    let parameters = parameters.trim_end_matches(['\'', '"']).split('&');
+    let is_role =
+        |parameter: &&str| parameter.split('=').next().is_some_and(|name| name.eq_ignore_ascii_case("user"));
+    let kept: Vec<&str> = parameters.filter(|parameter| !is_role(parameter)).collect();
+    format!("{scheme}://{host}{path}?{}{}", kept.join("&"), end.map_or(String::new(), String::from))
 }
 
 fn parts(tokens: &[Token], wrong: &dyn Fn(usize, String) -> SqlError) -> Result<Parts, SqlError> {
@@ -468,6 +532,25 @@ mod tests {
             outer,
             "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1 , delta=1e-6 ) town, SUM( cost) AS s FROM t GROUP BY town ORDER BY s;"
         );
+    }
+
+    #[test]
+    fn nobodys_role_is_in_what_is_kept() {
+        let relation =
+            |from: &str| Several::read(&format!("SELECT COUNT(*) FROM {from}")).unwrap().relation();
+        for (from, kept) in [
+            (
+                "'postgres://ann@h:5/d?table=t' a JOIN 'b@c.csv' b ON a.x = b.x",
+                "SELECT* FROM 'postgres://h:5/d?table=t' a JOIN 'b@c.csv' b ON a.x = b.x",
+            ),
+            (
+                "\"PostgreSQL:///d?user=ann&table=t\" a JOIN b ON a.x = 'u@://v'",
+                "SELECT* FROM \"PostgreSQL:///d?table=t\" a JOIN b ON a.x = 'u@://v'",
+            ),
+            ("'postgres://h/d?table=t&user=ann' a", "SELECT* FROM 'postgres://h/d?table=t' a"),
+        ] {
+            assert_eq!(relation(from), kept);
+        }
     }
 
     #[test]

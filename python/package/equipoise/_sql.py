@@ -1,4 +1,4 @@
-"""Private SQL about one table: a query in, rows with error bars out, one charge."""
+"""Private SQL: a query in, rows with error bars out, one charge."""
 
 from __future__ import annotations
 
@@ -12,32 +12,14 @@ from . import _books, _equipoise, _frames
 from ._ask import request
 from ._data import FileTable, is_path, table
 from ._errors import RequestError
+from ._joined import JoinedStatement, program
 from ._quiet import recorded
 from ._release import Release, _below, warn, warned
 from ._remote import RemoteData, RemoteStatement
+from ._tables import Public, public
 from ._wording import in_python, short, visible
 
-
-class Public:
-    """A table whose rows are nobody's; :func:`public` makes it."""
-
-    __slots__ = ("data",)
-
-    def __init__(self, data: Any) -> None:
-        self.data = data
-
-
-def public(data: Any) -> Public:
-    """Say that the rows of a table are public: a list of towns with their regions, not of people. It stands among the tables of
-    :func:`sql`; queries are about a table with people in it, and about one table alone.
-
-    >>> import equipoise as eq
-    >>> people, towns = {"town": ["Ayr"] * 900}, {"town": ["Ayr"], "region": ["west"]}
-    >>> [(n,)] = eq.sql("SELECT COUNT(*) FROM people", people=people, towns=eq.public(towns), epsilon=5)
-    >>> n > 800
-    True
-    """
-    return Public(data)
+__all__ = ["Public", "Rows", "Statement", "public", "sql"]
 
 
 class Rows(Sequence[tuple[Any, ...]]):
@@ -199,18 +181,22 @@ def sql(
     types: Mapping[str, str] | None = None,
     type: Mapping[str, str] | None = None,
     ledger: str | os.PathLike[str] | None = None,
-    name: str | None = None,
+    name: str | Mapping[str, str] | None = None,
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
     anyway: bool = False,
     **tables: Any,
 ) -> Rows:
-    """Answer a SQL query about one table, privately: group keys and aggregates, one charge, one release.
+    """Answer a SQL query, privately: group keys and aggregates, one charge, one release.
 
-    The table of FROM is one of the keywords, of any kind of data, behind a server too, or the path of a file between quotes. What the clause
+    The tables of FROM are among the keywords, of any kind of data, behind a server too, or the paths of files between quotes. What the clause
     ``WITH DIFFERENTIAL_PRIVACY OPTIONS(..)`` does not say may be given by keyword, under the names of :func:`count`. Whatever is wrong with the query is a
     :class:`RequestError` with its line and column, before anything is charged.
+
+    Joins, subqueries, WITH and set operations need the program ``equipoise-sql`` (``pip install 'equipoise[sql]'``, or its path in
+    ``EQUIPOISE_SQL_PROGRAM``). Each private table then names its unit, as in ``OPTIONS(privacy_unit_column=[people.person, visits.who])``, and pays
+    the whole price; others are :func:`public`. With ``ledger=`` and several private frames ``name=`` has a name for each.
 
     >>> import equipoise as eq
     >>> people = {"pay": [float(pay) for pay in range(1000, 3000)]}
@@ -224,9 +210,9 @@ def sql(
     ...     print(str(error)[:58])
     line 1, column 8: 'pay' stands outside of an aggregate and
     """
-    return Statement(
-        query,
-        tables,
+    words = request(
+        "sql",
+        None,
         {
             "epsilon": epsilon,
             "delta": delta,
@@ -240,9 +226,26 @@ def sql(
             "types": types,
             "type": type,
         },
-        {"ledger": ledger, "name": name, "analyst": analyst, "apart": apart},
-        request_id,
-    ).run(anyway)
+    )
+    charging = {"ledger": ledger, "name": name, "analyst": analyst, "apart": apart}
+    if _equipoise.is_about_several(query, json.dumps(words)):
+        remote = {table: data for table, data in tables.items() if isinstance(data, RemoteData)}
+        if remote and len(remote) == len(tables) and len({id(data.server) for data in remote.values()}) == 1:
+            # They are joined where they are.
+            ids = {table: data.id for table, data in remote.items()}
+            return Rows(*RemoteStatement(next(iter(remote.values())), query, words, charging, ids).run(request_id, anyway))
+        joins = program()
+        if joins is not None:
+            _are_tables(tables)
+            return Rows(*JoinedStatement(query, tables, words, charging, request_id, joins).run(anyway))
+    return Statement(query, tables, words, charging, request_id).run(anyway)
+
+
+def _are_tables(tables: Mapping[str, Any]) -> None:
+    """Refuse a misspelt keyword: it would otherwise be a table that nobody asks about, and what it says would not hold."""
+    for keyword, value in tables.items():
+        if value is None or isinstance(value, (bool, int, float)):
+            raise RequestError(f"sql takes no keyword '{_equipoise.shown(keyword)}', and it is no table; see help(equipoise.sql)")
 
 
 class Statement:
@@ -252,11 +255,10 @@ class Statement:
         self,
         query: str,
         tables: Mapping[str, Any],
-        keywords: dict[str, Any],
+        given: dict[str, Any],
         charging: dict[str, Any],
         request_id: str | None = None,
     ) -> None:
-        given = request("sql", None, keywords)
         self._types: dict[str, str] | None = given.get("types")
         self._remote: RemoteStatement | None
         self._query = _equipoise.SqlQuery(query, json.dumps(given))
@@ -268,6 +270,8 @@ class Statement:
             return
         self._table = table(data)
         ledger, name, analyst = charging["ledger"], charging["name"], charging["analyst"]
+        if name is not None and not isinstance(name, str):
+            raise RequestError("a query about one table has one name; give name= as a text")
         named = ledger is not None or is_path(data)
         if not named:
             if charging["apart"]:
@@ -288,10 +292,7 @@ class Statement:
 
     def _data(self, tables: Mapping[str, Any]) -> Any:
         """The data of the table that the query is about: a keyword, or a file."""
-        for keyword, value in tables.items():
-            # A misspelt keyword would otherwise be a table that nobody asks about, and what it says would not hold.
-            if value is None or isinstance(value, (bool, int, float)):
-                raise RequestError(f"sql takes no keyword '{_equipoise.shown(keyword)}', and it is no table; see help(equipoise.sql)")
+        _are_tables(tables)
         name = self._query.table
         if isinstance(tables.get(name), Public):
             problem = f"the table '{_equipoise.shown(name)}' is public, so that nothing has to be charged for it; name one with people in it"

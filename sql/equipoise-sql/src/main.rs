@@ -3,6 +3,10 @@
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
+    let words: Vec<_> = std::env::args_os().collect();
+    if let Some(code) = equipoise_sql::asked_by_another(&words) {
+        return code;
+    }
     equipoise_sql::install();
     equipoise_cli::main()
 }

@@ -1,4 +1,4 @@
-//! From a query about several tables to a relation that the session can ask about. Only headers and schemas are read here.
+//! From a query about several tables to a relation that the session can ask about. Only headers and schemas are read here, or asked for.
 
 use crate::{
     dialect::{self, NamedTable},
@@ -20,7 +20,8 @@ use equipoise_session::{
 };
 use equipoise_sql_front::{
     SqlError,
-    several::{Joined, Joins, Named, PrivateTable, Several},
+    apart::{Beside, Connection, Engine, NoTable, Opened, TableColumn, TableRead},
+    several::{Joined, Joins, Named, PrivateTable, Several, declared_words},
 };
 use std::{
     collections::BTreeMap,
@@ -58,58 +59,156 @@ fn limits(several: &Several) -> Result<Limits, SqlError> {
 
 impl Joins for DataFusionJoins {
     fn open(&self, several: &Several, given: &Request) -> Result<Joined, SqlError> {
-        let accepted = dialect::read(several.inner()).map_err(|refusal| wrong(several, &refusal))?;
-        let declared = declared(several, given, &accepted.tables)?;
-        check_apart(several, &accepted.tables, &declared)?;
-        let opened = accepted.tables.iter().zip(&declared);
-        let opened = opened.map(|(named, owner)| open_table(several, given, named, owner.as_deref()));
-        let tables = opened.collect::<Result<Vec<_>, _>>()?;
-        check_types(several, given, &tables)?;
-        let Some(first) = declared.iter().flatten().next() else {
-            return Err(several.wrong(
-                "none of the tables is private",
-                "name the privacy unit of each private one: OPTIONS(privacy_unit_column=[orders.person])",
-            ));
-        };
-        let runtime = Builder::new_current_thread().build();
-        let runtime = runtime.map_err(|_| several.wrong("no thread could be started", "try again"))?;
-        let refused = |refusal: Refusal| wrong(several, &refusal);
-        let limits = limits(several)?;
-        let context = prepare::context(&tables, limits).map_err(refused)?;
-        let whole = runtime.block_on(prepare::named(&context, &accepted)).map_err(refused)?;
-        // All columns first: the walk tells which of them hold the unit.
-        let unit = unit_of(&context.state(), &whole, several)?;
-        // Types were declared for columns of tables, which have them by now.
-        let said = told(&accepted.tables, &declared, &given.types);
-        let given = Request { types: BTreeMap::new(), ..given.clone() };
-        let query = several.query(&given, first, &said)?;
-        let asked = query.columns_read();
-        let mut columns = vec![(unit.clone(), first.clone())];
-        for name in &asked {
-            let column = column(several, whole.schema(), name)?;
-            if *name != *first {
-                columns.push((column, name.clone()));
-            } else if column != unit {
-                return Err(collision(several, name));
-            }
-        }
-        let plan = prepare::projected(whole, &columns).map_err(refused)?;
-        let proved = prepare::proved(&context.state(), plan).map_err(refused)?;
-        if !proved.units.contains(&0) {
-            return Err(several.wrong("the unit of the rows was lost", "select it as it is in every part"));
-        }
-        let (plan, task) = runtime.block_on(prepare::physical(&context, &proved.plan)).map_err(refused)?;
-        let private = accepted.tables.iter().zip(&declared);
-        let private = private
-            .filter_map(|(table, unit)| Some(PrivateTable { name: table.name.clone(), unit: unit.clone()? }));
-        let public = accepted.tables.iter().zip(&declared).filter(|(_, unit)| unit.is_none());
-        Ok(Joined {
-            query,
-            source: Box::new(Relation::new(plan, task, limits)),
-            private: private.collect(),
-            public: public.map(|(table, _)| table.name.clone()).collect(),
-        })
+        let files = Files { options: options(several, given)? };
+        opened(several, given, &Beside::default(), &files).map(|opened| opened.joined)
     }
+}
+
+impl Engine for DataFusionJoins {
+    fn open(
+        &self,
+        several: &Several,
+        given: &Request,
+        beside: &Beside,
+        connection: &Arc<Connection>,
+    ) -> Result<Opened, SqlError> {
+        opened(several, given, beside, &Handed(connection.clone()))
+    }
+}
+
+/// Where tables are.
+trait Tables {
+    /// The columns of a table that can be read, and who reads its rows. Its number is its place among those of the query.
+    fn table(&self, number: usize, name: &str) -> Result<(Vec<TableColumn>, Arc<dyn Reader>), NoTable>;
+    /// Have two names rows in common, as far as can be known here?
+    fn share_rows(&self, one: &str, other: &str) -> bool;
+}
+
+/// Files, and what else the engine opens.
+struct Files {
+    options: OpenOptions,
+}
+
+impl Tables for Files {
+    fn table(&self, _: usize, name: &str) -> Result<(Vec<TableColumn>, Arc<dyn Reader>), NoTable> {
+        let no_table = |problem: String, hint: &str| NoTable { problem, hint: hint.to_string() };
+        if name == STANDARD_INPUT {
+            return Err(no_table(
+                "standard input is not joined: it can be read once".into(),
+                "write it to a file",
+            ));
+        }
+        let path = PathBuf::from(name);
+        let options = self.options.clone();
+        let source = equipoise_engine::open(&[&path], &options)
+            .map_err(|error| no_table(error.to_string(), "name a file, as in FROM 'people.csv' AS p"))?;
+        let reader = FileReader { columns: source.columns().to_vec(), ids: ids_of(&path), path, options };
+        Ok((TableColumn::of(&*source), Arc::new(reader)))
+    }
+
+    fn share_rows(&self, one: &str, other: &str) -> bool {
+        books::share_rows(Path::new(one), Path::new(other))
+    }
+}
+
+/// Tables of whoever asks.
+struct Handed(Arc<Connection>);
+
+impl Tables for Handed {
+    fn table(&self, number: usize, name: &str) -> Result<(Vec<TableColumn>, Arc<dyn Reader>), NoTable> {
+        Ok((self.0.columns(name)?, Arc::new(HandedReader { connection: self.0.clone(), number })))
+    }
+
+    /// Whoever asks knows what the names mean, and looks before the charge (`Agreed::two_owners`).
+    fn share_rows(&self, _: &str, _: &str) -> bool {
+        false
+    }
+}
+
+/// Has rows handed over by whoever asks.
+struct HandedReader {
+    connection: Arc<Connection>,
+    number: usize,
+}
+
+impl Reader for HandedReader {
+    fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+        self.connection.scan(self.number, wanted, visitors)
+    }
+}
+
+/// The relation of a query about these tables.
+fn opened(
+    several: &Several,
+    given: &Request,
+    beside: &Beside,
+    files: &dyn Tables,
+) -> Result<Opened, SqlError> {
+    let accepted = dialect::read(several.inner()).map_err(|refusal| wrong(several, &refusal))?;
+    // Whether there are such tables comes before whose they are.
+    let find = |(number, named): (usize, &NamedTable)| {
+        let found = files.table(number, &named.name);
+        found.map_err(|why| several.wrong_at(named.place.unwrap_or((1, 1)), why.problem, why.hint))
+    };
+    let found = accepted.tables.iter().enumerate().map(find).collect::<Result<Vec<_>, _>>()?;
+    let declared = declared(several, given, beside, &accepted.tables)?;
+    check_apart(several, files, &accepted.tables, &declared)?;
+    let tables = accepted.tables.iter().zip(&declared).zip(found);
+    let tables =
+        tables.map(|((named, unit), found)| open_table(several, given, named, found, unit.as_deref()));
+    let tables = tables.collect::<Result<Vec<_>, _>>()?;
+    check_types(several, given, &tables)?;
+    let Some(first) = declared.iter().flatten().next() else {
+        return Err(several.wrong(
+            "none of the tables is private",
+            "name the privacy unit of each private one: OPTIONS(privacy_unit_column=[orders.person])",
+        ));
+    };
+    let runtime = Builder::new_current_thread().build();
+    let runtime = runtime.map_err(|_| several.wrong("no thread could be started", "try again"))?;
+    let refused = |refusal: Refusal| wrong(several, &refusal);
+    let limits = limits(several)?;
+    let context = prepare::context(&tables, limits).map_err(refused)?;
+    let whole = runtime.block_on(prepare::named(&context, &accepted)).map_err(refused)?;
+    // All columns first: the walk tells which of them hold the unit.
+    let unit = unit_of(&context.state(), &whole, several)?;
+    // Types were declared for columns of tables, which have them by now.
+    let private: Vec<PrivateTable> = (accepted.tables.iter().zip(&declared))
+        .filter_map(|(table, unit)| Some(PrivateTable { name: table.name.clone(), unit: unit.clone()? }))
+        .collect();
+    let public = accepted.tables.iter().zip(&declared).filter(|(_, unit)| unit.is_none());
+    let public: Vec<String> = public.map(|(table, _)| table.name.clone()).collect();
+    let said = declared_words(&private, &public, &given.types);
+    let given = Request { types: BTreeMap::new(), ..given.clone() };
+    let query = several.query(&given, first, &said)?;
+    let asked = query.columns_read();
+    let mut columns = vec![(unit.clone(), first.clone())];
+    for name in &asked {
+        let column = column(several, whole.schema(), name)?;
+        if *name != *first {
+            columns.push((column, name.clone()));
+        } else if column != unit {
+            return Err(collision(several, name));
+        }
+    }
+    let plan = prepare::projected(whole, &columns).map_err(refused)?;
+    let proved = prepare::proved(&context.state(), plan).map_err(refused)?;
+    if !proved.units.contains(&0) {
+        return Err(several.wrong("the unit of the rows was lost", "select it as it is in every part"));
+    }
+    let (plan, task) = runtime.block_on(prepare::physical(&context, &proved.plan)).map_err(refused)?;
+    let joined = Joined {
+        query,
+        source: Box::new(Relation::new(plan, task, limits)),
+        private,
+        public,
+    };
+    let read = |(named, table): (&NamedTable, &Arc<Table>)| {
+        let (wanted, scans) = table.planned();
+        TableRead { name: named.name.clone(), wanted, scans }
+    };
+    let reads = accepted.tables.iter().zip(&tables).map(read).collect();
+    Ok(Opened { joined, reads })
 }
 
 /// A refusal at its place in the query.
@@ -125,6 +224,7 @@ fn wrong(several: &Several, refusal: &Refusal) -> SqlError {
 fn declared(
     several: &Several,
     given: &Request,
+    beside: &Beside,
     tables: &[NamedTable],
 ) -> Result<Vec<Option<String>>, SqlError> {
     // The whole name first: what is called so for short is meant where no table is written so.
@@ -172,11 +272,16 @@ fn declared(
             );
         }
     }
+    let known = |table: &NamedTable| {
+        let found = beside.units.iter().find(|(said, _)| is(table, said));
+        found.map(|(_, unit)| unit.clone())
+    };
     let one = |table: &NamedTable| {
         let own =
             several.units().iter().filter(|named| named.table.as_deref().is_some_and(|said| is(table, said)));
         let own: Vec<&Named> = own.collect();
-        let public = several.public_tables().iter().any(|said| is(table, said));
+        let mut public = several.public_tables().iter().chain(&beside.public);
+        let public = public.any(|said| is(table, said));
         let shown = wording::shown(&table.name);
         let place = table.place.unwrap_or((1, 1));
         match (own.as_slice(), public) {
@@ -192,7 +297,7 @@ fn declared(
                 format!("'{shown}' has two privacy units"),
                 "name one: all records with one value of it are protected together",
             )),
-            ([], false) => match alone(several, given) {
+            ([], false) => match known(table).or_else(|| alone(several, given)) {
                 Some(unit) => Ok(Some(unit)),
                 None => Err(several.wrong_at(
                     place,
@@ -208,29 +313,17 @@ fn declared(
     tables.iter().map(one).collect()
 }
 
-/// What was declared of the tables, as it is kept with the relation.
-fn told(tables: &[NamedTable], declared: &[Option<String>], types: &BTreeMap<String, String>) -> String {
-    let mut said: Vec<String> = Vec::new();
-    for (table, unit) in tables.iter().zip(declared) {
-        said.push(match unit {
-            Some(unit) => format!("{:?} of {unit:?}", table.name),
-            None => format!("{:?} public", table.name),
-        });
-    }
-    said.extend(types.iter().map(|(column, kind)| format!("{column:?} {kind:?}")));
-    said.join(", ")
-}
-
 /// The same rows are not public and private at once, nor do they belong to two units: then nobody's rows would be removed with them.
 fn check_apart(
     several: &Several,
+    files: &dyn Tables,
     tables: &[NamedTable],
     declared: &[Option<String>],
 ) -> Result<(), SqlError> {
     let all: Vec<(&NamedTable, &Option<String>)> = tables.iter().zip(declared).collect();
     for (number, (table, unit)) in all.iter().enumerate() {
         for (before, other) in &all[..number] {
-            if unit == other || !books::share_rows(Path::new(&before.name), Path::new(&table.name)) {
+            if unit == other || !files.share_rows(&before.name, &table.name) {
                 continue;
             }
             let [one, two] = [&before.name, &table.name].map(|name| wording::shown(name));
@@ -271,36 +364,25 @@ fn options(several: &Several, given: &Request) -> Result<OpenOptions, SqlError> 
     Ok(OpenOptions { delimiter, header: (given.header == Some(false)).then_some(Header::Numbered) })
 }
 
-/// A table by its path, with the types of its schema or those that were declared beside the query.
+/// A table that was found, with the types of its schema or those that were declared beside the query.
 fn open_table(
     several: &Several,
     given: &Request,
     named: &NamedTable,
+    (found, reader): (Vec<TableColumn>, Arc<dyn Reader>),
     unit: Option<&str>,
 ) -> Result<Arc<Table>, SqlError> {
     let place = named.place.unwrap_or((1, 1));
-    if named.name == STANDARD_INPUT {
-        return Err(several.wrong_at(
-            place,
-            "standard input is not joined: it can be read once",
-            "write it to a file",
-        ));
-    }
-    let path = PathBuf::from(&named.name);
-    let options = options(several, given)?;
-    let source = equipoise_engine::open(&[&path], &options).map_err(|error| {
-        several.wrong_at(place, error.to_string(), "name a file, as in FROM 'people.csv' AS p")
-    })?;
-    let mut columns = Vec::new();
-    for (place, name) in source.columns().iter().enumerate() {
-        // Lists and the like are not columns here; whoever asks for one is told that there is none.
-        if source.unreadable(place).is_some() {
-            continue;
-        }
-        let said = given.types.get(name).and_then(|kind| ColumnType::named(kind));
-        let kind = said.or_else(|| source.declared(place)).unwrap_or(ColumnType::Text);
-        columns.push(Column { name: name.clone(), place, kind });
-    }
+    let kind = |column: &TableColumn| {
+        let said = given.types.get(&column.name).and_then(|kind| ColumnType::named(kind));
+        said.or(column.kind).unwrap_or(ColumnType::Text)
+    };
+    let columns = found.iter().map(|column| Column {
+        name: column.name.clone(),
+        place: column.place,
+        kind: kind(column),
+    });
+    let columns: Vec<Column> = columns.collect();
     let unit = match unit {
         None => None,
         Some(unit) => Some(columns.iter().position(|column| column.name == unit).ok_or_else(|| {
@@ -312,8 +394,7 @@ fn open_table(
             several.wrong_at(place, problem, format!("{meant}name the column that holds its privacy unit"))
         })?),
     };
-    let reader = FileReader { columns: source.columns().to_vec(), ids: ids_of(&path), path, options };
-    Ok(Arc::new(Table::new(columns, unit, Arc::new(reader))))
+    Ok(Arc::new(Table::new(columns, unit, reader)))
 }
 
 /// Every type that was declared is one, of a column that some table has.

@@ -12,7 +12,7 @@ use crate::{
     dialect::{self, Accepted},
     refusal::Refusal,
     rules::Rules,
-    table::Table,
+    table::{Ended, Table},
     walk::{self, Owner},
 };
 use datafusion::{
@@ -88,6 +88,7 @@ pub(crate) struct Limits {
 pub(crate) fn context(tables: &[Arc<Table>], limits: Limits) -> Result<SessionContext, Refusal> {
     let mut config =
         SessionConfig::new().with_information_schema(false).with_target_partitions(limits.threads);
+    config = config.with_extension(Arc::new(Ended::default()));
     let options = config.options_mut();
     options.sql_parser.enable_ident_normalization = false;
     options.sql_parser.map_string_types_to_utf8view = false;

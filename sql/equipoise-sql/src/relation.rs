@@ -1,6 +1,6 @@
 //! The rows of a proved plan, as a source for the session: it runs when they are first asked for, which is after the charge.
 
-use crate::prepare::Limits;
+use crate::{prepare::Limits, table::Ended};
 use arrow::{array::RecordBatch, datatypes::SchemaRef};
 use datafusion::{
     execution::{TaskContext, memory_pool::MemoryConsumer},
@@ -33,7 +33,13 @@ impl Relation {
     pub fn rows(&self) -> Result<&[RecordBatch], Lost> {
         let rows = self.rows.get_or_init(|| {
             let runtime = Builder::new_multi_thread().worker_threads(self.limits.threads).build();
-            runtime.map_err(|_| Lost)?.block_on(self.run())
+            let runtime = runtime.map_err(|_| Lost)?;
+            let rows = runtime.block_on(self.run());
+            // Before the runtime goes, which waits for whoever still reads.
+            if let Some(ended) = self.task.session_config().get_extension::<Ended>() {
+                ended.set();
+            }
+            rows
         });
         rows.as_deref().map_err(|_| Lost)
     }

@@ -26,8 +26,17 @@ use datafusion::{
     },
 };
 use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Visitor};
-use std::{fmt, sync::Arc, thread};
-use tokio::sync::mpsc::Sender;
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+use tokio::sync::mpsc::{Sender, error::TrySendError};
 
 /// Reads the rows of a table, as often as it is asked to.
 pub(crate) trait Reader: Send + Sync {
@@ -52,6 +61,8 @@ pub(crate) struct Table {
     schema: SchemaRef,
     unit: Option<usize>,
     reader: Arc<dyn Reader>,
+    /// The columns that plans scan, by their places here, and how many scans there are.
+    planned: Mutex<(BTreeSet<usize>, usize)>,
 }
 
 impl fmt::Debug for Table {
@@ -71,7 +82,17 @@ impl Table {
         }
         let field = |column: &Column| Field::new(&column.name, arrow_type(column.kind), true);
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-        Self { columns: Arc::new(columns), schema, unit, reader }
+        Self { columns: Arc::new(columns), schema, unit, reader, planned: Mutex::default() }
+    }
+
+    /// All that scans of the plans so far want of the source, and how many scans those are.
+    pub fn planned(&self) -> (Vec<ColumnRead>, usize) {
+        let (columns, scans) = &*self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = |place: &usize| {
+            let column = &self.columns[*place];
+            ColumnRead { column: column.place, kind: column.kind }
+        };
+        (columns.iter().map(read).collect(), *scans)
     }
 
     /// Is there a column of this name?
@@ -124,6 +145,11 @@ impl TableProvider for Table {
             None => (0..self.columns.len()).collect(),
         };
         let schema = Arc::new(self.schema.project(&chosen)?);
+        let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        // The unit is read also where nobody wants it.
+        planned.0.extend(chosen.iter().copied().chain(self.unit));
+        planned.1 += 1;
+        drop(planned);
         let part = Part {
             schema: schema.clone(),
             columns: chosen.iter().map(|&column| self.columns[column].clone()).collect(),
@@ -149,6 +175,25 @@ impl fmt::Debug for Part {
     }
 }
 
+/// Says that a plan has come to its end, well or not: what is still read is for nobody. Plans keep streams that nobody reads any more, so that a
+/// reader would wait for ever.
+#[derive(Debug, Default)]
+pub(crate) struct Ended(AtomicBool);
+
+impl Ended {
+    /// From now on nobody reads.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// So often a reader looks whether there is room, or nobody reads.
+const LOOK: Duration = Duration::from_micros(500);
+
 /// So many batches wait at most.
 const WAITING: usize = 4;
 /// So many rows a batch has at most, however many a file has in one: with [`LONGEST_TEXT`], no column of texts of a batch of the engine's, nor
@@ -163,7 +208,8 @@ impl PartitionStream for Part {
         &self.schema
     }
 
-    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let ended = context.session_config().get_extension::<Ended>().unwrap_or_default();
         let mut stream = RecordBatchReceiverStreamBuilder::new(self.schema.clone(), WAITING);
         let to = stream.tx();
         let (schema, reader, unit) = (self.schema.clone(), self.reader.clone(), self.unit);
@@ -183,6 +229,7 @@ impl PartitionStream for Part {
                 is_unit: is_unit.clone(),
                 has_unit: unit.is_some(),
                 to: to.clone(),
+                ended: ended.clone(),
                 failed: false,
             };
             let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -208,7 +255,22 @@ struct Maker {
     is_unit: Vec<bool>,
     has_unit: bool,
     to: Sender<Fallible<RecordBatch>>,
+    ended: Arc<Ended>,
     failed: bool,
+}
+
+impl Maker {
+    /// Hand a batch over when there is room. Where nobody listens any more, the query has ended.
+    fn hand(&self, batch: RecordBatch) {
+        let mut next = Ok(batch);
+        while let Err(TrySendError::Full(back)) = self.to.try_send(next) {
+            if self.ended.is_set() {
+                return;
+            }
+            next = back;
+            thread::sleep(LOOK);
+        }
+    }
 }
 
 impl Visitor for Maker {
@@ -224,8 +286,7 @@ impl Visitor for Maker {
             let arrays = cells.map(|(cells, (kind, is_unit))| array(cells, *kind, *is_unit, kept)).collect();
             let options = RecordBatchOptions::new().with_row_count(Some(kept.len()));
             match RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options) {
-                // Where nobody listens any more, the query has ended.
-                Ok(batch) => drop(self.to.blocking_send(Ok(batch))),
+                Ok(batch) => self.hand(batch),
                 Err(_) => self.failed = true,
             }
         }
