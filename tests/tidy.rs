@@ -32,7 +32,7 @@ fn files(folder: &str, ending: &str) -> Vec<String> {
             let path = entry.expect("a readable folder").path();
             if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
                 folders.push(path);
-            } else if path.to_string_lossy().ends_with(ending) {
+            } else if !path.is_dir() && path.to_string_lossy().ends_with(ending) {
                 found.push(path.strip_prefix(root()).expect("below the root").to_string_lossy().into_owned());
             }
         }

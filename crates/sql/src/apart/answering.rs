@@ -93,7 +93,7 @@ impl Connection {
         let scan = self.numbers.fetch_add(1, Ordering::Relaxed);
         let (to, said) = channel();
         locked(&self.scans).insert(scan, to);
-        let ask = Scan { scan, table, wanted: wanted.to_vec() };
+        let ask = Scan { number: scan, table, wanted: wanted.to_vec() };
         wire::send_words(&mut *locked(&self.to), Kind::Scan, &ask).map_err(|_| Lost)?;
         let said = &Mutex::new(said);
         let outcome = thread::scope(|scope| {

@@ -233,7 +233,7 @@ impl Relation<'_> {
                 Kind::Rows => to.send(bytes).map_err(|_| Lost)?,
                 Kind::End => return Ok(()),
                 Kind::Scan => {
-                    let Scan { scan, table, wanted } = wire::words(&bytes).map_err(|_| Lost)?;
+                    let Scan { number: scan, table, wanted } = wire::words(&bytes).map_err(|_| Lost)?;
                     let (rows, said) = sync_channel(WAITING);
                     let read = self.agreed.reads.get(table).ok_or(Lost)?;
                     let sources = self.tables.get(table).ok_or(Lost)?;

@@ -94,7 +94,7 @@ pub(super) struct Words {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Scan {
-    pub scan: u32,
+    pub number: u32,
     pub table: usize,
     pub wanted: Vec<ColumnRead>,
 }
