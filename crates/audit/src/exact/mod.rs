@@ -10,7 +10,6 @@ mod bootstrap;
 mod bound_local_sensitivity;
 mod bounded;
 mod choice;
-mod chosen_bin;
 mod conditions;
 mod consensus;
 mod exponential;
@@ -68,7 +67,6 @@ pub const ALL: &[&Audit] = &[
     &shifted_inverse::AUDIT,
     &black_box::AUDIT,
     &scale::AUDIT,
-    &chosen_bin::AUDIT,
     &gate::AUDIT,
     &threshold::AUDIT,
     &noisy_distance::AUDIT,

@@ -29,7 +29,6 @@ pub const NAMES: &[&str] = &[
     "propose-test-release",
     "searched-bound",
     "scale",
-    "chosen-bin",
     "bounded-local-sensitivity",
     "shifted-inverse",
     "black-box",

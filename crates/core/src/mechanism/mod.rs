@@ -2,7 +2,6 @@
 
 pub mod black_box;
 pub mod bound_local_sensitivity;
-pub mod chosen_bin;
 pub mod exponential;
 pub mod exponential_density;
 pub mod far_end;

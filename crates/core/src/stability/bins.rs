@@ -72,18 +72,6 @@ impl Bins {
         Self { bounds }
     }
 
-    /// Bins of so many cells in one position, from the bounds of all cells: their ends are those of each `width`-th cell from `offset` on. The
-    /// first one begins at one, below which only zero lies.
-    pub(crate) fn of_cells(bounds: &[u64], width: usize, offset: usize) -> Self {
-        let mut ends = vec![1];
-        for &bound in bounds.iter().skip(offset).step_by(width).filter(|&&bound| bound > 1) {
-            if ends.last() != Some(&bound) {
-                ends.push(bound);
-            }
-        }
-        Self { bounds: vec![ends] }
-    }
-
     /// How many positions there are.
     pub fn shifts(&self) -> usize {
         self.bounds.len()
@@ -168,17 +156,6 @@ mod tests {
         for shift in 0..4 {
             assert_eq!(bins.bin(shift, 0), Bin { lower: 0, upper: Some(1) });
             assert_eq!(bins.bin(shift, f64::MAX.to_bits()).upper, None);
-        }
-    }
-
-    /// Half octaves, two of them in a bin: the bins of base two in their two positions.
-    #[test]
-    fn bins_of_cells_are_those_of_the_power_that_they_hold() {
-        let both = Bins::new(&Ratio::from(2u64), 2).unwrap();
-        let powers = powers_up(&Ratio::from(2u64), 2);
-        for (shift, number) in (0..2).flat_map(|shift| (0..200).map(move |number| (shift, number))) {
-            let one = Bins::of_cells(&powers, 2, shift);
-            assert_eq!((one.shifts(), one.bin(0, number)), (1, both.bin(shift, number)), "{shift} {number}");
         }
     }
 

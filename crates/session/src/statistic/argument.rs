@@ -389,8 +389,7 @@ impl Argument {
                  could change that. Searched where nothing is said"
             }
             Self::Base => {
-                "With scale: the answer is told up to factors of this, which few rows must not move it across; otherwise by the narrowest bin that \
-                 the rows allow"
+                "With scale: the answer is told up to factors of this, which few rows must not move it across [default: 2]"
             }
             Self::Interval => {
                 "Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each"

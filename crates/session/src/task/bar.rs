@@ -28,12 +28,6 @@ impl Bar {
         }
     }
 
-    /// A whole number as it is.
-    pub fn whole(value: i128) -> Self {
-        let float = value as f64;
-        Self { value: float, low: float.next_down(), high: float.next_up() }
-    }
-
     /// A number that is off by at most so much.
     pub fn near(value: f64, within: f64) -> Self {
         Self { value, low: value - within, high: value + within }.outwards()
@@ -65,13 +59,6 @@ impl Bar {
         let (few, many) = (count.low.max(1.0), count.high.max(1.0));
         let ends = [self.low / few, self.low / many, self.high / few, self.high / many];
         Self::spanning(self.value / count.value.max(1.0), &ends)
-    }
-
-    /// The quotient by a number above zero, however small.
-    pub fn over_positive(self, count: Self) -> Self {
-        let (few, many) = (count.low.max(f64::MIN_POSITIVE), count.high);
-        let ends = [self.low / few, self.low / many, self.high / few, self.high / many];
-        Self::spanning(self.value / count.value, &ends)
     }
 
     /// The quotient by a positive number that is what it says, however small.

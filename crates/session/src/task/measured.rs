@@ -2,6 +2,20 @@
 
 use super::{bar::Bar, clip::Clip};
 
+/// A multiple of a noisy sum, how far off that may be, and the number of rows that the sum is to be divided by.
+pub(super) struct NoisySum {
+    pub value: i64,
+    pub within: i64,
+    pub multiple: f64,
+    pub rows: Bar,
+}
+
+impl NoisySum {
+    pub fn bar(&self) -> Bar {
+        Bar::around(self.value, self.within).divided(self.multiple)
+    }
+}
+
 /// How many rows there seem to be.
 #[derive(Clone, Copy)]
 pub(super) struct NoisyRows {
@@ -24,10 +38,10 @@ pub(super) struct Measured {
     pub share: Bar,
     /// The noisy sum in steps.
     pub noisy: i64,
-    /// The sum itself.
-    pub sum: Bar,
-    /// The variance, where it was asked for.
-    pub variance: Option<Bar>,
+    pub first: Bar,
+    pub second: Option<Bar>,
+    /// The rows on either side of the centre, each counted by how far it lies there, where these are what has noise.
+    pub sides: Option<[Bar; 2]>,
     pub centre: Bar,
     pub farthest: Bar,
     pub clip: Clip,
@@ -40,14 +54,27 @@ pub(super) struct Measured {
 }
 
 impl Measured {
+    /// The sum: of two sides, each times the end that it lies at.
+    pub fn sum(&self) -> Bar {
+        match self.sides {
+            None => self.first.times(self.farthest),
+            Some([above, below]) => {
+                let (top, bottom) = (self.centre.plus(self.farthest), self.centre.less(self.farthest));
+                above.multiplied(top).plus(below.multiplied(bottom))
+            }
+        }
+    }
+
     /// The mean of rows in a range, which lies there.
     pub fn mean(&self) -> Bar {
         self.share.times(self.farthest).plus(self.centre).between(self.ends[0], self.ends[1])
     }
 
-    /// The variance. Panics where none was asked for.
+    /// The variance. Panics where no squares were summed.
     pub fn variance(&self) -> Bar {
-        let variance = self.variance.expect("a variance was asked for");
-        variance.between(0.0, 1.0).times(self.farthest).times(self.farthest).at_least_zero()
+        let second = self.second.expect("a variance has a second sum");
+        // Values between -1 and 1 have no larger variance than one; rounding a lower end of zero outwards would leave it below.
+        let squares = second.over(self.count).minus_square(self.share.between(-1.0, 1.0)).between(0.0, 1.0);
+        squares.times(self.farthest).times(self.farthest).at_least_zero()
     }
 }

@@ -31,7 +31,6 @@ mod guard;
 mod histogram;
 mod holding;
 mod measured;
-mod mixtures;
 mod mode;
 mod moments;
 mod noise;

@@ -27,7 +27,7 @@ use super::{
     exact::Exact,
     holding::{DOUBT, Holding},
     measured::Measured,
-    mixtures::Fails,
+    noise::Noise,
     population::Population,
     stages::{self, Searched, SharedRange, failures, share},
     sums::{Moved, Sums, Which},
@@ -129,16 +129,17 @@ enum RangeBy {
 
 impl Moments {
     pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
-        Self::with(said, FINEST)
+        Self::with(said, FINEST, false)
     }
 
     /// The same with so many steps from the middle of the range to its end; few can be enumerated.
     #[cfg(test)]
     pub fn with_steps(said: &ResolvedRequest, steps: i64) -> Result<Self, PlanError> {
-        Self::with(said, Fineness { steps, lattice: FINE })
+        Self::with(said, Fineness { steps, lattice: FINE }, false)
     }
 
-    fn with(said: &ResolvedRequest, fineness: Fineness) -> Result<Self, PlanError> {
+    /// The same for several moments that follow from one draw, where it is not for this one alone.
+    fn with(said: &ResolvedRequest, fineness: Fineness, for_several: bool) -> Result<Self, PlanError> {
         let Fineness { steps, lattice } = fineness;
         let confidence = said.confidence();
         // Half of what may fail is for the rows, where a population is meant.
@@ -154,8 +155,6 @@ impl Moments {
             Statistic::Mean | Statistic::Share => Moment::Mean,
             _ => Moment::Variance,
         };
-        // The parts that tell squares are finer than a step.
-        let steps = if moment == Moment::Variance { steps.min(STEPS >> 2) } else { steps };
         // A yes or no has public ends.
         let said_range =
             said.range().or((kind == ColumnType::Boolean).then_some("0,1")).or(said.public_ends());
@@ -163,14 +162,14 @@ impl Moments {
             Some(text) if kind.is_whole() => Exact::of_range(kind, text, moment == Moment::Sum, steps)?,
             _ => None,
         };
-        // Rows and their squares are whole steps together or not at all: what a row moves in both follows from one number.
-        let squared = |exact: &Exact| exact.farthest().checked_pow(2).filter(|&squared| squared <= steps);
-        let exact = exact.filter(|exact| moment != Moment::Variance || squared(exact).is_some());
-        let (steps, square_steps) =
-            exact.map_or((steps, steps), |exact| (exact.farthest(), squared(&exact).unwrap_or(steps)));
+        let (steps, square_steps) = exact.map_or((steps, steps), |exact| {
+            let far = exact.farthest();
+            (far, far.checked_mul(far).filter(|&squared| squared <= steps).unwrap_or(steps))
+        });
         let known = if said_range.is_some() { Known::plan(said)? } else { Known::No };
         let two_sides = known == Known::No && moment != Moment::Sum;
         let which = match moment {
+            Moment::Variance if for_several => Which::Both,
             Moment::Variance => Which::Squares,
             Moment::Sum | Moment::Mean => Which::First,
         };
@@ -185,7 +184,7 @@ impl Moments {
                 || Frame::new(moment == Moment::Sum, &clip).span(&clip, steps),
                 |exact| exact.span(),
             );
-            let moved = Moved { steps, square_steps, span, exact: exact.is_some() };
+            let moved = Moved { steps, square_steps, span };
             // Whole numbers of people are not rounded, and so nobody needs to know how many there are.
             let free = exact.is_some() && said.fold().is_some() && moment == Moment::Sum;
             let [rows_share, sums_share] = match (known, moment) {
@@ -193,7 +192,7 @@ impl Moments {
                 _ => [0, 100],
             };
             let (of_rows, of_sums) = failures(said, rows_share);
-            let sums = Sums::plan(&of_sums, &share(said.eps(), sums_share)?, &moved, !two_sides, which)?;
+            let sums = Sums::plan(&of_sums, &share(said.eps(), sums_share)?, &moved, two_sides, which)?;
             let divisor = match known {
                 Known::Public => Divisor::Public,
                 Known::Stated(rows) => Divisor::Stated(rows),
@@ -203,19 +202,19 @@ impl Moments {
             };
             (RangeBy::Declared(clip, Box::new(sums)), divisor)
         } else {
-            let moved = Moved { steps, square_steps, span: 2 * steps, exact: false };
+            let moved = Moved { steps, square_steps, span: 2 * steps };
             let searched = stages::search(said, &moved, moment == Moment::Sum, which, lattice)?;
             let divisor = if two_sides { Divisor::TwoSides } else { searched.count.clone() };
             (RangeBy::Searched(Box::new(searched)), divisor)
         };
-        let sums = match &range {
-            RangeBy::Declared(_, sums) => &**sums,
-            RangeBy::Searched(searched) => &searched.stages[0].sums,
+        let first = match &range {
+            RangeBy::Declared(_, sums) => &sums.first,
+            RangeBy::Searched(searched) => &searched.stages[0].sums.first,
         };
-        let cost = match sums.is_pure() {
+        let cost = match first {
             _ if said.is_concentrated() => None,
-            true => Some(Loss::pure(said.eps())),
-            false => Some(Loss::approx(said.eps(), said.delta())),
+            Noise::Laplace(_) => Some(Loss::pure(said.eps())),
+            Noise::Gaussian(_) => Some(Loss::approx(said.eps(), said.delta())),
         };
         Self {
             need,
@@ -365,7 +364,7 @@ impl Moments {
     fn released_sum(&self, measured: &Measured) -> Answer {
         // Counts, and sums of what is never below zero, are not below it either.
         let from_zero = self.statistic == Statistic::Count || measured.clip.low >= 0.0;
-        let bar = measured.sum;
+        let bar = measured.sum();
         let bar = if from_zero { bar.between(0.0, f64::INFINITY) } else { bar };
         let kind = self.sum_kind();
         if !kind.is_whole() {
@@ -455,19 +454,24 @@ impl Moments {
     /// How far noise moves the answer, in parts of the farthest that a row can lie (squared for a variance), and of
     /// one over the number of rows except for a sum.
     fn noise_parts(&self, sums: &Sums) -> f64 {
-        match self.moment {
-            // Each part counts for no more than an end of the range does.
-            Moment::Sum if sums.tell_rows() => sums.within_of([1.0, 0.0, 0.0], Fails::All),
-            Moment::Sum => sums.within_of([0.0, 1.0, 0.0], Fails::All),
-            Moment::Mean => sums.within_mean(1.0, Fails::All),
-            Moment::Variance => sums.within_variance(Fails::All),
+        let parts = |within: i64, steps: i64| within as f64 / steps as f64;
+        let first = parts(sums.within, self.steps);
+        let rows = match self.divisor {
+            Divisor::TwoSides => first,
+            _ => self.divisor.within() as f64,
+        };
+        match &sums.second {
+            // A mean of at most one is off by what the number of rows is off by; of two sides that is counted already.
+            None => first,
+            // A square is off by twice the mean, which is at most one.
+            Some((_, second)) => parts(*second, self.square_steps) + rows + 2.0 * first,
         }
     }
 }
 
 impl Answering for Moments {
     fn mechanism(&self) -> &'static str {
-        self.largest().law()
+        self.largest().first.law()
     }
 
     fn cost(&self) -> Loss {
@@ -499,24 +503,26 @@ impl Answering for Moments {
         if self.moment == Moment::Sum {
             return Some(self.noise_parts(sums) * farthest);
         }
-        let stated = self.stated_rows? as f64;
-        let (rows, fails) = match self.divisor {
+        let parts = |within: i64, steps: i64| within as f64 / steps as f64;
+        let (first, rows_within) = match self.divisor {
             // The noisy number of rows, by which sums are divided, may be that much smaller.
-            Divisor::TwoSides => (stated - sums.within_of([1.0, 0.0, 0.0], Fails::Little), Fails::Most),
-            _ => (stated, Fails::All),
+            Divisor::TwoSides => (sums.within_both, parts(sums.within_both, self.steps)),
+            _ => (sums.within, 0.0),
         };
+        let rows = self.stated_rows? as f64 - rows_within;
         if rows < 1.0 {
             return None;
         }
-        Some(if self.moment == Moment::Mean {
-            sums.within_mean(1.0, fails) / rows * farthest
-        } else {
-            // What is not known of the mean counts by its square.
-            let mean = sums.within_mean(1.0, Fails::Little) / rows;
-            let variance =
-                (sums.within_variance(Fails::Most) / rows + mean * mean).min(1.0) * farthest.powi(2);
-            // Two roots lie at most the root of the distance of their squares apart.
-            if self.is_root() { variance.sqrt() } else { variance }
+        let mean = parts(first, self.steps) / rows;
+        Some(match &sums.second {
+            None => mean * farthest,
+            // A square is off by twice the mean, which is at most one, and the square of the error.
+            Some((_, second)) => {
+                let squares = (parts(*second, self.square_steps) + rows_within) / rows;
+                let variance = (squares + mean * (2.0 + mean)) * farthest.powi(2);
+                // Two roots lie at most the root of the distance of their squares apart.
+                if self.is_root() { variance.sqrt() } else { variance }
+            }
         })
     }
 

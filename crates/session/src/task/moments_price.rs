@@ -15,7 +15,7 @@ impl Moments {
     /// decides on the split, and a concentrated loss may be composed with whatever came before as long as its bound was fixed.
     pub(super) fn parts_lost(&self) -> Vec<Loss> {
         match &self.range {
-            RangeBy::Declared(_, sums) => self.divisor.cost().into_iter().chain([sums.cost()]).collect(),
+            RangeBy::Declared(_, sums) => self.divisor.cost().into_iter().chain(sums.losses()).collect(),
             RangeBy::Searched(searched) => {
                 let split = searched.stages.iter().map(|stage| self.split_lost(stage));
                 let worst = split.max_by(|one, other| one.rho.cmp(&other.rho)).expect("some split");
@@ -29,7 +29,7 @@ impl Moments {
         let (start, end) = stage.search.rho();
         let start = start.and_then(|rho| Loss::zcdp(&rho).steps(self.search_steps));
         let end = Loss::zcdp(&end);
-        let whole = sum(start.into_iter().chain([end.clone(), end]).chain([stage.sums.cost()]));
+        let whole = sum(start.into_iter().chain([end.clone(), end]).chain(stage.sums.losses()));
         whole.to_zcdp().expect("no part is a Renyi curve")
     }
 

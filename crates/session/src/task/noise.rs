@@ -39,21 +39,15 @@ impl Noise {
         Self::of(said, eps, delta, steps, (steps, 1, Kind::Discrete))
     }
 
-    /// The same for several numbers that one row moves by at most so many steps together, and by so many along the straight line
+    /// The same for two numbers that one row moves by at most so many steps together, and by so many along the straight line
     /// between them. Real noise, rounded once, has the exact curve in every direction.
-    pub fn plan_several(
+    pub fn plan_two(
         said: &ResolvedRequest,
         eps: &Eps,
         delta: &Delta,
         (together, straight): (i64, i64),
-        numbers: usize,
     ) -> Result<Self, PlanError> {
-        Self::of(said, eps, delta, together, (straight, numbers, Kind::Real))
-    }
-
-    /// Was the bell curve asked for?
-    pub fn is_bell(said: &ResolvedRequest) -> bool {
-        said.mechanism() == Some(LAWS[1])
+        Self::of(said, eps, delta, together, (straight, 2, Kind::Real))
     }
 
     fn of(
@@ -63,7 +57,7 @@ impl Noise {
         together: i64,
         (straight, dimensions, noise): (i64, usize, Kind),
     ) -> Result<Self, PlanError> {
-        if !Self::is_bell(said) {
+        if said.mechanism() != Some(LAWS[1]) {
             // Noise of this scale is what each of several numbers gets.
             return Ok(Self::Laplace(Box::new(laplace(eps, together)?)));
         }
@@ -112,19 +106,18 @@ impl Noise {
         })
     }
 
-    /// As many numbers with noise as there are.
-    pub fn run_several<C: Coins>(&self, numbers: &mut [i64], coins: &mut C) {
+    /// Two numbers with noise.
+    pub fn run_two<C: Coins>(&self, mut numbers: [i64; 2], coins: &mut C) -> [i64; 2] {
         match self {
-            Self::Laplace(noise) => {
-                for number in numbers {
-                    *number = noise.run_whole(*number, coins);
-                }
+            Self::Laplace(noise) => numbers.map(|number| noise.run_whole(number, coins)),
+            Self::Gaussian(noise) => {
+                noise.run_counts(&mut numbers, coins);
+                numbers
             }
-            Self::Gaussian(noise) => noise.run_counts(numbers, coins),
         }
     }
 
-    /// The number with noise. Beside others it is one more: what moves it alone, by no more, costs no more.
+    /// The number with noise. Beside two numbers it is a third: what moves it alone, by no more, costs no more.
     pub fn run<C: Coins>(&self, number: i64, coins: &mut C) -> i64 {
         match self {
             Self::Laplace(noise) => noise.run_whole(number, coins),

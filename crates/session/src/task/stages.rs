@@ -150,7 +150,7 @@ pub(super) fn search(
 ) -> Result<Searched, PlanError> {
     let (of_rows, of_sums) = failures(said, if is_sum { COUNT_SHARE } else { 0 });
     let of_rows = if is_sum { of_rows } else { said.failure().clone() };
-    search_each(said, 1, &of_rows, lattice, |eps| Sums::plan(&of_sums, eps, moved, is_sum, which))
+    search_each(said, 1, &of_rows, lattice, |eps| Sums::plan(&of_sums, eps, moved, !is_sum, which))
 }
 
 /// The same for each of some columns, which share what a search costs, with any sums.

@@ -10,10 +10,9 @@ use super::{
         divisor::Divisor,
         guard::without_a_value,
         holding::{self, DOUBT},
-        measured::{Measured, NoisyRows},
-        mixtures::Fails,
+        measured::{Measured, NoisyRows, NoisySum},
         stages::{Searched, SharedRange},
-        sums::{Numbers, Sums},
+        sums::Sums,
     },
     FLOATING, Moment, Moments, RangeBy,
 };
@@ -33,10 +32,11 @@ pub(in crate::task) struct Drawn {
     outside: Option<u64>,
     /// By which split of epsilon the range was found.
     stage: Option<usize>,
-    /// The noisy sums of the parts of rows.
-    numbers: Numbers,
-    /// The number of rows: bought, public, stated, or to the nearest what the parts add up to.
+    /// The noisy sum in steps, or twice that where two sides have noise.
+    sum: i64,
+    /// The number of rows; of two sides twice the noisy number in steps.
     rows: i64,
+    squares: Option<i64>,
     /// Why there is no answer.
     refused: Option<Answer>,
     /// What is to be known of a sum over a column in which no number may be.
@@ -84,15 +84,15 @@ impl Moments {
         let frame = self.frame(&clip);
         let sum = |steps: &Steps| saturated(gathered.sums(&self.need, steps)[0]);
         let first = sum(&self.first_steps(clip, frame));
-        let squares = if sums.has_squares() { sum(&self.second_steps(clip, frame)) } else { 0 };
-        let (numbers, told) = if self.has_two_sides() {
-            let rows = gathered.count(&self.need, Nulls::LeftOut);
-            let numbers = sums.run(rows, first, squares, coins);
-            (numbers, sums.about(&numbers))
+        let (sum_of_rows, rows) = if self.has_two_sides() {
+            sums.run_sides(first, gathered.count(&self.need, Nulls::LeftOut), self.steps, coins)
         } else {
             let rows = counted.unwrap_or_else(|| self.divisor.count(gathered, &self.need, coins));
-            (sums.run(0, first, squares, coins), rows)
+            (sums.first.run(first, coins), rows)
         };
+        let squares =
+            sums.second.as_ref().map(|(noise, _)| noise.run(sum(&self.second_steps(clip, frame)), coins));
+        let told = self.about(rows);
         let mut pair = self.declared_pair(sums, told, gathered, coins);
         let none = pair.as_ref().is_some_and(Pair::maybe_none);
         let refused = self.too_few(shared.is_some(), counted, told, none).map(|refused| {
@@ -112,7 +112,7 @@ impl Moments {
         let outside = found.and_then(|found| found.outside);
         let doubt = self.pair_words(pair.filter(Pair::maybe_none).as_ref());
         let shared = shared.is_some();
-        Drawn { clip, outside, stage, numbers, rows: told, refused, doubt, shared }
+        Drawn { clip, outside, stage, sum: sum_of_rows, rows, squares, refused, doubt, shared }
     }
 
     /// Rows without a value beside those that a search bought the number of.
@@ -138,7 +138,7 @@ impl Moments {
         coins: &mut C,
     ) -> Option<Pair> {
         let within = match &self.divisor {
-            Divisor::TwoSides => sums.rows_surely_within(),
+            Divisor::TwoSides => self.rows_within(sums),
             Divisor::Bought { within, .. } => *within,
             Divisor::Public | Divisor::Stated(_) => return None,
         };
@@ -147,7 +147,7 @@ impl Moments {
         }
         let rows = without_a_value(gathered, &self.need);
         let without = match &self.divisor {
-            Divisor::TwoSides => sums.run_without(rows, coins),
+            Divisor::TwoSides => sums.run_without(rows, self.steps, coins),
             divisor => divisor.noisy(rows, coins),
         };
         Some(Pair { with, without, within })
@@ -161,35 +161,27 @@ impl Moments {
     /// The bars of what was drawn, or a refusal; and the noisy number of rows.
     pub(in crate::task) fn read(&self, drawn: &Drawn) -> (Result<Measured, Answer>, NoisyRows) {
         let sums = self.sums(drawn.stage);
-        let (rows, number) = self.number_of_rows(sums, drawn);
+        let (noisy, rows) = self.first(sums, drawn);
         if let Some(refused) = &drawn.refused {
             return (Err(refused.clone()), rows);
         }
-        let (clip, frame, numbers) = (drawn.clip, self.frame(&drawn.clip), &drawn.numbers);
+        let (clip, frame) = (drawn.clip, self.frame(&drawn.clip));
+        let second = sums.second.as_ref().zip(drawn.squares).map(|((_, within), squares)| {
+            let rounded = (!self.squares_are_exact()).then_some((&frame, &clip));
+            self.in_shares(Bar::around(squares, *within), self.square_steps, rows.most(), rounded)
+        });
+        let rounded = self.exact.is_none().then_some((&frame, &clip));
+        let first = self.in_shares(noisy.bar(), self.steps, rows.most(), rounded);
         // The whole numbers that exact sums were taken of may be no doubles.
         let bar = if self.exact.is_some() { Bar::of_whole } else { Bar::exact };
         let (centre, farthest) = (bar(frame.centre), bar(frame.farthest));
-        let rounded = self.rounded(&frame, &clip, rows.most());
-        // Beside what chance does to rows, noise fails less often.
-        let (of_mean, of_rows) = match &self.population {
-            Some(_) => (Fails::Most, Fails::Little),
-            None => (Fails::All, Fails::All),
-        };
-        let share = |fails: Fails| sums.mean(numbers, number, rounded, fails);
         let measured = Measured {
-            count: if of_rows == Fails::All { rows.bar } else { self.rows_bar(sums, drawn, of_rows) },
-            share: share(if self.moment == Moment::Variance { Fails::All } else { of_mean }),
-            variance: (sums.has_squares() && self.moment == Moment::Variance).then(|| {
-                // The squares of rows are rounded too, and the mean counts for at most twice.
-                sums.variance(numbers, number, share(Fails::Little), 3.0 * rounded)
-            }),
-            noisy: numbers[0],
-            sum: if self.has_two_sides() {
-                sums.sum(numbers, [centre, farthest], rounded)
-            } else {
-                let within = sums.within as f64 + rounded * self.steps as f64;
-                Bar::around(numbers[0], 0).widened(within).over(Bar::exact(self.steps as f64)).times(farthest)
-            },
+            count: rows.bar,
+            share: first.over(noisy.rows),
+            noisy: noisy.value,
+            first,
+            second,
+            sides: self.has_two_sides().then(|| self.sides(sums, drawn, rows.most(), &frame)),
             centre,
             farthest,
             clip,
@@ -198,15 +190,6 @@ impl Moments {
             ends: [bar(clip.low).low, bar(clip.high).high],
         };
         (Ok(measured), rows)
-    }
-
-    /// By how much rounding moves the sum of all rows' shares at most.
-    fn rounded(&self, frame: &Frame, clip: &Clip, rows: f64) -> f64 {
-        if self.exact.is_some() {
-            0.0
-        } else {
-            rows * self.rounding(frame, clip, self.steps) / self.steps as f64
-        }
     }
 
     /// The answer that was drawn.
@@ -240,7 +223,7 @@ impl Moments {
 
     /// What each row adds to the sum of squares.
     fn second_steps(&self, clip: Clip, frame: Frame) -> Steps {
-        match self.exact {
+        match self.exact.filter(|_| self.squares_are_exact()) {
             Some(exact) => exact.steps(true),
             None => Steps::Squares { clip, frame, most: self.square_steps },
         }
@@ -256,7 +239,7 @@ impl Moments {
             }
         };
         let frame = self.frame(&clip);
-        let squares = self.sums(stage).has_squares().then(|| self.second_steps(clip, frame));
+        let squares = self.sums(stage).second.as_ref().map(|_| self.second_steps(clip, frame));
         let sums = [self.first_steps(clip, frame)].into_iter().chain(squares);
         let sums = sums.map(|steps| Ask::Sums(self.need.clone(), steps));
         [Nulls::LeftOut, Nulls::Counted]
@@ -278,31 +261,64 @@ impl Moments {
         matches!(self.divisor, Divisor::TwoSides)
     }
 
-    /// How many rows there seem to be, and by which number sums are divided: of a noisy one, what noise does to it is part of what it does to
-    /// the mean.
-    fn number_of_rows(&self, sums: &Sums, drawn: &Drawn) -> (NoisyRows, Bar) {
+    /// Are squares counted in squares of the column's units?
+    fn squares_are_exact(&self) -> bool {
+        self.exact.is_some_and(|exact| exact.farthest().checked_pow(2) == Some(self.square_steps))
+    }
+
+    /// How many rows there seem to be.
+    fn about(&self, rows: i64) -> i64 {
+        if !self.has_two_sides() {
+            return rows;
+        }
+        rows.saturating_add(self.steps).div_euclid(self.steps.saturating_mul(2))
+    }
+
+    /// The sum of rows with noise, and how many rows there seem to be.
+    fn first(&self, sums: &Sums, drawn: &Drawn) -> (NoisySum, NoisyRows) {
+        let about = self.about(drawn.rows);
         if !self.has_two_sides() {
             let within = self.divisor.within();
-            let rows = NoisyRows { about: drawn.rows, within, bar: Bar::around(drawn.rows, within) };
-            return (rows, Bar::around(drawn.rows.max(1), 0));
+            let bar = Bar::around(about, within);
+            let sum = NoisySum { value: drawn.sum, within: sums.within, multiple: 1.0, rows: bar };
+            return (sum, NoisyRows { about, within, bar });
         }
-        let bar = self.rows_bar(sums, drawn, Fails::All);
-        (NoisyRows { about: drawn.rows, within: self.rows_within(sums), bar }, sums.rows(&drawn.numbers))
+        let twice_steps = 2.0 * self.steps as f64;
+        // Noise of both sides by as much moves the number of rows by as much.
+        let bar = Bar::around(drawn.rows, sums.within.saturating_mul(2)).divided(twice_steps);
+        let within = self.rows_within(sums);
+        // The noisy number itself: what the noise does to it is part of what it does to the mean.
+        let noisy = Bar::around(drawn.rows, 0).divided(twice_steps);
+        let within_both = sums.within.saturating_mul(2);
+        let sum = NoisySum { value: drawn.sum, within: within_both, multiple: 2.0, rows: noisy };
+        (sum, NoisyRows { about, within, bar })
     }
 
-    /// How many rows there are, with the bar that fails so often.
-    fn rows_bar(&self, sums: &Sums, drawn: &Drawn, fails: Fails) -> Bar {
-        if !self.has_two_sides() {
-            return Bar::around(drawn.rows, self.divisor.within());
-        }
-        sums.rows(&drawn.numbers).widened(sums.within_of([1.0, 0.0, 0.0], fails))
-    }
-
-    /// By how much noise moves the number of rows at most.
-    #[expect(clippy::cast_possible_truncation, reason = "far below 2^63, or the end of what is counted")]
+    /// By how much noise on both sides moves the number of rows at most.
     fn rows_within(&self, sums: &Sums) -> i64 {
-        debug_assert!(self.has_two_sides());
-        sums.within_of([1.0, 0.0, 0.0], Fails::All).ceil() as i64 + 1
+        sums.within / self.steps + 2
+    }
+
+    /// Both sides in rows, each as far off as its noise goes: any mixture of the two is off by no more, as often.
+    fn sides(&self, sums: &Sums, drawn: &Drawn, most_rows: f64, frame: &Frame) -> [Bar; 2] {
+        let rounding = most_rows * self.rounding(frame, &drawn.clip, self.steps);
+        // Sums and differences of two whole numbers are both even or both odd, unless they were cut off at the ends of 64 bits.
+        let side = |of: i128| {
+            let side = (i128::from(drawn.rows) + of * i128::from(drawn.sum)).div_euclid(2);
+            let side = i64::try_from(side).unwrap_or(if side > 0 { i64::MAX } else { i64::MIN });
+            Bar::around(side, sums.within).widened(rounding).divided(2.0 * self.steps as f64)
+        };
+        [side(1), side(-1)]
+    }
+
+    /// A sum in shares of the farthest, where every row may have been rounded. Bars stay in shares until the end: sums of large
+    /// floats would overflow.
+    fn in_shares(&self, bar: Bar, steps: i64, most_rows: f64, rounded: Option<(&Frame, &Clip)>) -> Bar {
+        let bar = match rounded {
+            Some((frame, clip)) => bar.widened(most_rows * self.rounding(frame, clip, steps)),
+            None => bar,
+        };
+        bar.over(Bar::exact(steps as f64))
     }
 
     /// By how much the steps of a row, or of its square, are rounded at most.

@@ -12,7 +12,7 @@
 //!    t and u the ends of the range: the sum is a·t + b·u, which noise of one law on both sides moves by no more than (|t| + |u|) times
 //!    what it moves one side by, as often (Proschan 1965, as for the mean). A sum alone is moved by the larger of |t| and |u| at half the
 //!    price.
-//! 2. The parts that tell a variance too ([`sums`](crate::task::sums)) have the price of at least two questions, and half of the noise for it.
+//! 2. Beside a variance the sum of rows has half of the price of at least two questions, which is that of one.
 //! 3. Each bar may fail as often as it was said, whatever the others are.
 
 use super::{Fineness, Moment, Moments, RangeBy};
@@ -58,8 +58,9 @@ impl Pooled {
         statistics: &[Statistic],
         fineness: Fineness,
     ) -> Result<Self, PlanError> {
-        let lead = Moments::with(said, fineness)?;
-        let told = statistics.iter().map(|&one| lead.as_told(one)).collect();
+        let first = |one: &Statistic| matches!(one, Statistic::Sum | Statistic::Mean);
+        let lead = Moments::with(said, fineness, statistics.iter().any(first))?;
+        let told = statistics.iter().map(|&one| lead.as_told(said, one)).collect::<Result<_, _>>()?;
         Ok(Self { lead, told })
     }
 
@@ -82,13 +83,24 @@ impl Pooled {
 
 impl Moments {
     /// One moment of those that a draw tells: with the bar that it would have alone.
-    fn as_told(&self, statistic: Statistic) -> Self {
+    fn as_told(&self, said: &ResolvedRequest, statistic: Statistic) -> Result<Self, PlanError> {
         let moment = match statistic {
             Statistic::Sum => Moment::Sum,
             Statistic::Mean => Moment::Mean,
             _ => Moment::Variance,
         };
-        Self { moment, statistic, ..self.clone() }
+        let mut told = Self { moment, statistic, ..self.clone() };
+        if moment != Moment::Variance {
+            match &mut told.range {
+                RangeBy::Declared(_, sums) => **sums = sums.of_first_alone(said.failure())?,
+                RangeBy::Searched(searched) => {
+                    for stage in &mut searched.stages {
+                        stage.sums = stage.sums.of_first_alone(said.failure())?;
+                    }
+                }
+            }
+        }
+        Ok(told)
     }
 }
 
