@@ -41,6 +41,11 @@ pub fn sql_program(beside: Vec<PathBuf>) -> Option<PathBuf> {
     apart::find(&beside)
 }
 
+/// Where a table is, or its columns and what they hold.
+type Beginning = (Option<PathBuf>, Vec<(String, Option<String>)>);
+/// A table's name, whether it lies in memory, and its columns by their places and how they are read.
+type Reading = (String, bool, Vec<(usize, String)>);
+
 /// What Python knows of a table before its rows are read.
 enum Known {
     File,
@@ -68,7 +73,7 @@ impl JoinedQuery {
         given: &str,
         program: PathBuf,
         public: Vec<String>,
-        tables: BTreeMap<String, (Option<PathBuf>, Vec<(String, Option<String>)>)>,
+        tables: BTreeMap<String, Beginning>,
     ) -> PyResult<Self> {
         let given = Request::from_json(given).map_err(errors::request)?;
         let column = |(place, (name, kind)): (usize, &(String, Option<String>))| TableColumn {
@@ -102,7 +107,7 @@ impl JoinedQuery {
         let memory = tables_known.iter().filter(|(_, known)| matches!(known, Known::Memory(_)));
         let memory = memory.map(|(name, _)| (*name).to_string()).collect();
         let files = files.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Self { memory, files, agreed })
+        Ok(Self { agreed, memory, files })
     }
 
     /// Each private table, and the column that names its unit.
@@ -125,12 +130,16 @@ impl JoinedQuery {
         same: Vec<(String, String)>,
         paths: BTreeMap<String, PathBuf>,
     ) -> Option<String> {
-        let path = |name: &str| paths.get(name).cloned().or_else(|| {
-            (!self.memory.iter().any(|memory| memory == name)).then(|| PathBuf::from(name))
-        });
+        let path = |name: &str| {
+            paths
+                .get(name)
+                .cloned()
+                .or_else(|| (!self.memory.iter().any(|memory| memory == name)).then(|| PathBuf::from(name)))
+        };
         let share = |one: &str, other: &str| {
             let is = |(a, b): &(String, String)| (a == one && b == other) || (a == other && b == one);
-            let files = path(one).zip(path(other)).is_some_and(|(one, other)| books::share_rows(&one, &other));
+            let files =
+                path(one).zip(path(other)).is_some_and(|(one, other)| books::share_rows(&one, &other));
             files || same.iter().any(is)
         };
         py.detach(|| self.agreed.two_owners(&share))
@@ -138,7 +147,7 @@ impl JoinedQuery {
 
     /// What is read of each table: its name, whether it lies in memory, and its columns by their places and how.
     #[getter]
-    fn reads(&self) -> Vec<(String, bool, Vec<(usize, String)>)> {
+    fn reads(&self) -> Vec<Reading> {
         let kind = |read: &ColumnRead| (read.column, crate::books::kind(read.kind));
         let table = |read: &apart::TableRead| {
             (read.name.clone(), self.memory.contains(&read.name), read.wanted.iter().map(kind).collect())

@@ -113,8 +113,9 @@ fn tables_are_joined_with_files_and_with_themselves_and_every_private_one_pays()
     if std::env::var_os("EQUIPOISE_SQL_PROGRAM").is_none() {
         return;
     }
-    let bonus: String = (1..=2000).map(|id| format!("{id},{}\n", id % 2)).collect();
-    std::fs::write(asking.folder.path().join("bonus.csv"), format!("who,paid\n{bonus}")).expect("a file");
+    let lines: Vec<String> = (1..=2000).map(|id| format!("{id},{}", id % 2)).collect();
+    let bonus = format!("who,paid\n{}\n", lines.join("\n"));
+    std::fs::write(asking.folder.path().join("bonus.csv"), bonus).expect("a file");
     let address = asking.database.address("hr.salaries").display().to_string();
     let ask = |from: &str, units: &str| {
         let options =

@@ -158,9 +158,9 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
             println!("\n{}: {}", printable(&data_set.name), log::renewing_words(renewing));
             if !windows.is_empty() {
                 let mut table = table(&["window", "spent", "left"]);
-                windows.iter().for_each(|one| {
+                for one in windows {
                     table.add_row(window_cells(one));
-                });
+                }
                 println!("{table}");
             }
         }

@@ -83,19 +83,18 @@ fn about_several(
     showing: &Showing,
     error: &SqlError,
 ) -> Result<Exit, Exit> {
-    let relation = match several::installed() {
-        Some(joins) => Several::read(text)
+    let relation = if let Some(joins) = several::installed() {
+        Several::read(text)
             .and_then(|several| joins.open(&several, &given(options)))
-            .map_err(|error| wrong(&error))?,
-        None => {
-            // A prompt stays where it is: another program would not know what was typed there.
-            if options.query.is_some() {
-                hand_over::to_joins(&typed_words()[1..]);
-            }
-            let server = remote::installed() && hand_over::names_a_server(&typed_words()[1..]);
-            let Some(program) = hand_over::joins().filter(|_| server) else { return Err(wrong(error)) };
-            handed_over(text, options, &program)?
+            .map_err(|error| wrong(&error))?
+    } else {
+        // A prompt stays where it is: another program would not know what was typed there.
+        if options.query.is_some() {
+            hand_over::to_joins(&typed_words()[1..]);
         }
+        let server = remote::installed() && hand_over::names_a_server(&typed_words()[1..]);
+        let Some(program) = hand_over::joins().filter(|_| server) else { return Err(wrong(error)) };
+        handed_over(text, options, &program)?
     };
     let query = &relation.query;
     let file = Path::new(&relation.private[0].name);

@@ -278,6 +278,7 @@ pub(super) fn renew_body(renewing: Option<&Renewing>, by: Option<&str>) -> Strin
     body.to_string()
 }
 
+#[expect(clippy::option_option, reason = "unreadable, or a limit that no longer renews, or one that does")]
 fn renews(body: &Value) -> Option<Option<Renewing>> {
     let every = match (body.get("every")?, body.get("limit")?) {
         (Value::Null, Value::Null) => return Some(None),
@@ -297,6 +298,7 @@ fn renews(body: &Value) -> Option<Option<Renewing>> {
     Some(Some(Renewing { windows: Windows { every, day }, limit: Limit::from_json(body.get("limit")?)? }))
 }
 
+#[expect(clippy::option_option, reason = "unreadable, or nobody, or somebody")]
 fn optional_by(body: &Value) -> Option<Option<String>> {
     match body.get("by") {
         None => Some(None),

@@ -561,12 +561,11 @@ impl Recomputed {
         said: &[(Window, Cost)],
     ) -> Fallible<Option<&'static str>> {
         let windows = &self.force.renewing.windows;
-        let good = match &windows.day {
-            None => matches!(said, [(window, _)] if *window == window_at(windows.every, time)),
-            Some(_) => {
-                let asked = said.iter().map(|(window, _)| *window).collect();
-                is_good(&AskedWindows { windows: windows.clone(), asked })
-            }
+        let good = if windows.day.is_some() {
+            let asked = said.iter().map(|(window, _)| *window).collect();
+            is_good(&AskedWindows { windows: windows.clone(), asked })
+        } else {
+            matches!(said, [(window, _)] if *window == window_at(windows.every, time))
         };
         if !good {
             return Ok(Some("its windows are not those of the limit that renews"));

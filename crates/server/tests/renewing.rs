@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use support::{Reply, Server, steward};
 
 /// A server with visits in three months, on which ana may ask.
-async fn visits() -> Server {
+fn visits() -> Server {
     let server = Server::new();
     let row = |row: u32| format!("2026-{:02}-{:02},{}\n", 9 + row % 3, 1 + row % 28, row % 50);
     let text = format!("visited,person\n{}", (0..600).map(row).collect::<String>());
@@ -34,7 +34,7 @@ fn count(window: &str, epsilon: &str) -> Value {
 
 #[tokio::test]
 async fn each_window_has_a_limit_that_questions_name() {
-    let server = visits().await;
+    let server = visits();
     let told = set(&server, json!({ "epsilon": "20", "every": "month", "day": "visited" })).await;
     assert_eq!(told.status, StatusCode::OK, "{}", told.text);
     assert_eq!(told.json()["renewing"]["day"], json!({ "column": "visited", "type": "date" }));
@@ -64,7 +64,7 @@ async fn each_window_has_a_limit_that_questions_name() {
 
 #[tokio::test]
 async fn a_limit_with_time_takes_a_word_and_the_clock_another() {
-    let server = visits().await;
+    let server = visits();
     let told = set(&server, json!({ "epsilon": "1", "every": "quarter" })).await;
     assert_eq!(told.status, StatusCode::BAD_REQUEST);
     assert!(told.json()["detail"].as_str().unwrap().contains("epsilon 4 in a year"), "{}", told.text);

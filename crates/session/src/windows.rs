@@ -114,9 +114,12 @@ pub(crate) fn ranges(asked: &AskedWindows) -> Vec<(i64, i64)> {
         }
     }
     let moments = asked.windows.day.as_ref().is_some_and(|day| day.moments);
-    let of = |(first, last): (i64, i64)| match moments {
-        false => (first, last),
-        true => (first * MICROSECONDS_OF_A_DAY, (last + 1) * MICROSECONDS_OF_A_DAY - 1),
+    let of = |(first, last): (i64, i64)| {
+        if moments {
+            (first * MICROSECONDS_OF_A_DAY, (last + 1) * MICROSECONDS_OF_A_DAY - 1)
+        } else {
+            (first, last)
+        }
     };
     days.into_iter().map(of).collect()
 }

@@ -85,7 +85,7 @@ pub fn read(
             let shown = wording::shown(name);
             return Err(no_table(format!("there is no data set '{shown}' that you may ask about")));
         };
-        let source = state.open_data(&data).map_err(|problem| no_table(problem.detail.to_string()))?;
+        let source = state.open_data(&data).map_err(|problem| no_table(problem.detail.clone()))?;
         let columns = TableColumn::of(&*source);
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
         found.insert(name.to_string(), (data, columns.clone()));

@@ -517,7 +517,9 @@ impl Asking {
             }
             _ => state.desk.place(&caller.name)?,
         };
-        paying.iter().for_each(|data| state.expect(&ledger, data));
+        for data in &paying {
+            state.expect(&ledger, data);
+        }
         let others = match (&plan, question) {
             (Prepared::Question(plan), Question::Joined(together)) => together.others(plan, &ledger)?,
             _ => Vec::new(),
