@@ -13,7 +13,7 @@ use std::{
 const WITH_POSTGRES: &str = "equipoise-postgres";
 
 /// The same program with what joins tables.
-const WITH_JOINS: &str = "equipoise-sql";
+pub(crate) const WITH_JOINS: &str = "equipoise-sql";
 
 /// How addresses of such tables begin.
 const SCHEMES: [&[u8]; 2] = [b"postgres://", b"postgresql://"];

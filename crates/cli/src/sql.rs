@@ -10,7 +10,7 @@ use equipoise_engine::on_disk;
 use equipoise_session::{plan::DataFacts, request::Request};
 use equipoise_sql_front::{
     Query, SqlError,
-    several::{self, Several},
+    several::{self, Cluster, Several},
 };
 use std::path::Path;
 
@@ -57,6 +57,9 @@ fn answer(text: &str, options: &SqlOptions, showing: &Showing) -> Result<Exit, E
         return about_several(text, options, showing, &error);
     }
     let query = understood(text, options)?;
+    if options.on.cluster.is_some() {
+        return Err(ask::usage("a query about one table is answered on this host; leave --cluster out"));
+    }
     let file = Path::new(&query.table().name);
     let asked =
         Asked { file, books: &options.books, showing, questions: None, query: Some(&query), joined: None };
@@ -89,7 +92,11 @@ fn about_several(
         }
         return Err(wrong(error));
     };
-    let taken = Several::read(text).and_then(|several| joins.open(&several, &given(options)));
+    let on = &options.on;
+    let cluster =
+        on.cluster.clone().map(|scheduler| Cluster { scheduler, certificates: on.certificates.clone() });
+    let taken =
+        Several::read(text).and_then(|several| joins.open(&several, &given(options), cluster.as_ref()));
     let relation = taken.map_err(|error| wrong(&error))?;
     let query = &relation.query;
     let file = Path::new(&relation.private[0].name);

@@ -3,6 +3,10 @@
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
+    let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    if words.get(1).is_some_and(|word| word == "cluster") {
+        return equipoise_sql::member::main(words);
+    }
     equipoise_sql::install();
     equipoise_cli::main()
 }
