@@ -124,9 +124,10 @@ impl ExecutionPlan for Counted {
         mut children: Vec<Arc<dyn ExecutionPlan>>,
         _: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        match (children.pop(), children.is_empty()) {
-            (Some(reader), true) => Ok(Arc::new(Self(reader))),
-            _ => internal_err!("one reading is counted"),
+        if let (Some(reader), true) = (children.pop(), children.is_empty()) {
+            Ok(Arc::new(Self(reader)))
+        } else {
+            internal_err!("one reading is counted")
         }
     }
 
@@ -143,5 +144,33 @@ impl ExecutionPlan for Counted {
         };
         let written = written(reader, partition)?;
         Ok(counted(self.0.execute(partition, context)?, written))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::{
+        array::{Int64Array, RecordBatch},
+        datatypes::{DataType, Field, Schema},
+    };
+    use futures::TryStreamExt as _;
+
+    /// Two batches with five rows.
+    fn five() -> SendableRecordBatchStream {
+        let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int64, true)]));
+        let batch = |rows: Vec<i64>| {
+            RecordBatch::try_new(schema.clone(), vec![Arc::new(Int64Array::from(rows))]).map_err(Into::into)
+        };
+        let batches = stream::iter([batch(vec![1, 2, 3]), batch(vec![4, 5])]);
+        Box::pin(RecordBatchStreamAdapter::new(schema, batches))
+    }
+
+    #[tokio::test]
+    async fn a_row_more_or_less_than_was_written_is_an_error() {
+        for (written, whole) in [(4, false), (5, true), (6, false), (0, false)] {
+            let read: Result<Vec<RecordBatch>> = counted(five(), written).try_collect().await;
+            assert_eq!(read.is_ok(), whole, "{written} rows written, five read");
+        }
     }
 }

@@ -39,7 +39,13 @@ impl Digest {
     }
 
     fn parts(self) -> [u64; 3] {
-        let [low, high] = [self.sum, self.sum >> 64].map(|part| (part & u128::from(u64::MAX)) as u64);
+        let bytes = self.sum.to_le_bytes();
+        let half = |from: usize| {
+            let mut half = [0; 8];
+            half.copy_from_slice(&bytes[from..from + 8]);
+            u64::from_le_bytes(half)
+        };
+        let [low, high] = [half(0), half(8)];
         [self.rows, low, high]
     }
 

@@ -7,6 +7,7 @@ use crate::{
     counted::CountingEngine,
     engine::{Codec, registry, settings},
     members::{MESSAGE_BYTES, Membership, Refused},
+    spool,
 };
 use arrow_flight::flight_service_server::FlightServiceServer;
 use ballista_core::{config::TaskSchedulingPolicy, error::BallistaError};
@@ -71,10 +72,12 @@ fn own_folder(inside: &Path) -> std::io::Result<Own> {
             }
         }
     }
-    // A temporary folder is its owner's alone.
-    let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(inside)?;
-    let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.path().join(LOCK))?;
+    let folder = spool::own_folder(PREFIX, inside)?;
+    // Locked before it has its name: an executor that starts now must not take this one for gone.
+    let unnamed = folder.path().join("lock.new");
+    let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unnamed)?;
     lock.try_lock().map_err(std::io::Error::other)?;
+    fs::rename(&unnamed, folder.path().join(LOCK))?;
     fs::create_dir(folder.path().join(ROWS))?;
     Ok(Own { folder, _lock: lock })
 }

@@ -192,10 +192,8 @@ async fn fetch(place: &Place, members: &Membership) -> Result<FlightRecordBatchS
     let mut client = FlightServiceClient::new(channel)
         .max_decoding_message_size(MESSAGE_BYTES)
         .max_encoding_message_size(MESSAGE_BYTES);
-    match client.do_get(Ticket { ticket: place.ticket.clone().into() }).await {
-        Ok(answer) => {
-            Ok(FlightRecordBatchStream::new_from_flight_data(answer.into_inner().map_err(Into::into)))
-        }
-        Err(_) => exec_err!("the coordinator did not answer"),
-    }
+    let Ok(answer) = client.do_get(Ticket { ticket: place.ticket.clone().into() }).await else {
+        return exec_err!("the coordinator did not answer");
+    };
+    Ok(FlightRecordBatchStream::new_from_flight_data(answer.into_inner().map_err(Into::into)))
 }

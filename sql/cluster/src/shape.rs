@@ -146,3 +146,37 @@ pub(crate) fn read_again(
     let [written, read] = [plan, &read].map(|plan| displayable(plan.as_ref()).indent(true).to_string());
     if written == read { Ok(()) } else { internal_err!("a plan changes on its way") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::datatypes::{DataType, Field, Schema};
+    use datafusion::physical_plan::{empty::EmptyExec, limit::GlobalLimitExec};
+
+    fn empty(partitions: usize) -> Arc<dyn ExecutionPlan> {
+        let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int64, true)]));
+        Arc::new(EmptyExec::new(schema).with_partitions(partitions))
+    }
+
+    /// A nested loop join that keeps rows of its left side sees its whole right side in one task.
+    #[test]
+    fn joins_that_keep_left_rows_have_one_task() {
+        for (kind, parts) in
+            [(JoinType::Left, 1), (JoinType::LeftAnti, 1), (JoinType::Inner, 4), (JoinType::Right, 4)]
+        {
+            let join = NestedLoopJoinExec::try_new(empty(1), empty(4), None, &kind, None).unwrap();
+            let shaped = for_tasks(&(Arc::new(join) as Arc<dyn ExecutionPlan>)).unwrap();
+            assert_eq!(shaped.output_partitioning().partition_count(), parts, "{kind}");
+        }
+    }
+
+    #[test]
+    fn nodes_that_are_not_on_the_list_are_not_sent() {
+        let limited: Arc<dyn ExecutionPlan> = Arc::new(GlobalLimitExec::new(empty(1), 0, Some(1)));
+        let refused = for_tasks(&limited).unwrap_err();
+        assert!(
+            refused.to_string().starts_with("a plan with GlobalLimitExec is not sent to a cluster; "),
+            "{refused}"
+        );
+    }
+}

@@ -25,11 +25,11 @@ use arrow_flight::{
 use datafusion::{error::Result, physical_plan::SendableRecordBatchStream};
 use futures::{StreamExt as _, TryStreamExt as _, stream::BoxStream};
 use std::{
-    fs::{File, OpenOptions},
+    fs::{File, OpenOptions, Permissions},
     io::{BufReader, BufWriter, Write as _},
     net::{IpAddr, SocketAddr},
-    os::unix::fs::OpenOptionsExt as _,
-    path::PathBuf,
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 use tempfile::TempDir;
@@ -60,6 +60,12 @@ impl Tables {
     }
 }
 
+/// A folder that its owner alone reads.
+pub(crate) fn own_folder(prefix: &str, inside: &Path) -> std::io::Result<TempDir> {
+    let mode = Permissions::from_mode(0o700);
+    tempfile::Builder::new().prefix(prefix).permissions(mode).tempdir_in(inside)
+}
+
 /// Hands out tables until it is dropped.
 pub(crate) struct Spool {
     folder: TempDir,
@@ -78,8 +84,7 @@ impl Spool {
         key: Key,
         secret: [u8; SECRET_BYTES],
     ) -> std::io::Result<Self> {
-        // A temporary folder is its owner's alone.
-        let folder = tempfile::Builder::new().prefix("equipoise-tables-").tempdir()?;
+        let folder = own_folder("equipoise-tables-", &std::env::temp_dir())?;
         let listener = TcpListener::bind((at, 0)).await?;
         let address = listener.local_addr()?;
         let tables = Arc::new(Tables { secret, files: Mutex::new(Vec::new()) });
@@ -204,4 +209,62 @@ impl FlightService for Hands {
 
 fn no() -> Status {
     Status::unimplemented("tables are handed out, nothing else")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handed::Handed;
+    use arrow::{
+        array::{RecordBatch, StringArray},
+        datatypes::{DataType, Field, Schema},
+    };
+    use datafusion::{
+        execution::TaskContext,
+        physical_plan::{ExecutionPlan as _, common::collect, stream::RecordBatchStreamAdapter},
+    };
+    use futures::stream;
+
+    fn rows() -> RecordBatch {
+        let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Utf8, true)]));
+        let texts: StringArray = (0..1_000).map(|row| Some(row.to_string())).collect();
+        RecordBatch::try_new(schema, vec![Arc::new(texts)]).unwrap()
+    }
+
+    /// A table is handed over whole; with another digest, another secret, or after the question, not at all.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_was_handed_over_is_what_was_read_or_nothing() {
+        let members = Membership::of_this_host();
+        let spool =
+            Spool::open([127, 0, 0, 1].into(), &members, Key([1, 2]), [7; SECRET_BYTES]).await.unwrap();
+        let batch = rows();
+        let stream = stream::iter([Ok(batch.slice(0, 600)), Ok(batch.slice(600, 400))]);
+        let place =
+            spool.take(Box::pin(RecordBatchStreamAdapter::new(batch.schema(), stream))).await.unwrap();
+        assert_eq!(place.digest.rows, 1_000);
+        let file = spool.folder.path().join("0.arrows");
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(spool.folder.path()), mode(&file)), (0o700, 0o600));
+        let fetched = |place: &Place| {
+            let table = Handed::new(place.clone(), batch.schema(), members.clone());
+            collect(table.execute(0, Arc::new(TaskContext::default())).unwrap())
+        };
+        let whole = fetched(&place).await.unwrap();
+        assert_eq!(arrow::compute::concat_batches(&batch.schema(), &whole).unwrap(), batch);
+        let mut lost = place.clone();
+        lost.digest.rows += 1;
+        let mut changed = place.clone();
+        changed.digest.sum ^= 1;
+        let mut stranger = place.clone();
+        stranger.ticket[0] ^= 1;
+        let mut other = place.clone();
+        other.ticket[SECRET_BYTES] = 1;
+        for (what, place) in [("lost", lost), ("changed", changed), ("stranger", stranger), ("other", other)]
+        {
+            assert!(fetched(&place).await.is_err(), "{what}");
+        }
+        drop(spool);
+        assert!(!file.exists());
+        assert!(fetched(&place).await.is_err(), "after the question");
+    }
 }

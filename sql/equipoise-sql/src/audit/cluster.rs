@@ -177,7 +177,7 @@ fn here(context: &SessionContext, proved: &Proved) -> Vec<Row> {
 #[test]
 fn forty_relations_of_a_cluster_are_those_of_one_host() {
     let members = Members::start(None);
-    let cluster = members.cluster(Duration::from_secs(60));
+    let cluster = members.cluster(Duration::from_mins(1));
     let world = World::new();
     let all = cases("accepted.sql");
     let every = if env::var_os("EQUIPOISE_CLUSTER_QUERIES").is_some() { 1 } else { all.len() / 40 };
@@ -263,7 +263,7 @@ fn whatever_is_killed_a_relation_is_right_or_lost() {
     let (context, proved) = large();
     let expected = here(&context, &proved);
     assert_eq!(expected.len(), 6_000);
-    let deadline = Duration::from_secs(60);
+    let deadline = Duration::from_mins(1);
     let cluster = members.cluster(deadline);
     let planned = planned(&cluster, &context, &proved);
     let started = Instant::now();
@@ -287,7 +287,7 @@ fn whatever_is_killed_a_relation_is_right_or_lost() {
         let took = started.elapsed();
         let outcome = match found {
             // Two tries of two passes, and what else there is.
-            _ if took > 4 * deadline + Duration::from_secs(60) => (&mut hung, "hung"),
+            _ if took > 4 * deadline + Duration::from_mins(1) => (&mut hung, "hung"),
             None => (&mut lost, "lost"),
             Some(rows) if rows == expected => (&mut right, "right"),
             Some(_) => (&mut wrong, "WRONG"),
@@ -325,7 +325,7 @@ fn members_with_other_certificates_or_none_are_refused() {
     };
     let members = Members::start(Some(ours.path()));
     let (context, proved) = large();
-    let cluster = members.cluster(Duration::from_secs(60));
+    let cluster = members.cluster(Duration::from_mins(1));
     let planned = planned(&cluster, &context, &proved);
     runtime().block_on(cluster.check(&planned.0, &planned.1)).unwrap_or_else(|refused| panic!("{refused}"));
     assert_eq!(on_cluster(&cluster, &planned), Some(here(&context, &proved)));
