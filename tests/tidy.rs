@@ -30,8 +30,8 @@ fn files(folder: &str, ending: &str) -> Vec<String> {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries {
             let path = entry.expect("a readable folder").path();
-            if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
-                folders.push(path);
+            if path.is_dir() {
+                folders.extend(Some(path).filter(|path| !path.ends_with("target")));
             } else if path.to_string_lossy().ends_with(ending) {
                 found.push(path.strip_prefix(root()).expect("below the root").to_string_lossy().into_owned());
             }

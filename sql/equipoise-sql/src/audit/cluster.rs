@@ -16,9 +16,9 @@ use equipoise_sql_cluster::{Cluster, Membership};
 use std::{
     env,
     ffi::OsString,
-    io::{BufRead as _, BufReader},
+    io::{BufRead as _, BufReader, Read as _},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -42,6 +42,8 @@ fn member() {
 struct Process {
     child: Child,
     address: String,
+    // Held open: a member that says something to nobody would end.
+    _said: BufReader<ChildStdout>,
 }
 
 impl Process {
@@ -50,14 +52,14 @@ impl Process {
         command.args(["--exact", "audit::cluster::member", "--nocapture"]).env(MEMBER, words.join("\n"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("it starts");
-        let said = BufReader::new(child.stdout.take().expect("it is piped"));
-        let said = said.lines().map_while(Result::ok).find_map(|line| {
+        let mut said = BufReader::new(child.stdout.take().expect("it is piped"));
+        let address = said.by_ref().lines().map_while(Result::ok).find_map(|line| {
             let (_, address) =
                 line.split_once("scheduler at ").or_else(|| line.split_once("executor at "))?;
             Some(address.trim().to_string())
         });
-        let address = said.unwrap_or_else(|| panic!("{words:?} does not start"));
-        Self { child, address }
+        let address = address.unwrap_or_else(|| panic!("{words:?} does not start"));
+        Self { child, address, _said: said }
     }
 
     /// As `kill -9` does.
