@@ -108,10 +108,8 @@ impl Cluster {
         Jobs { scheduler: &self.scheduler, members: &self.members, parts: self.parts }
     }
 
-    /// Find out, before anything is charged, whether the cluster can run this plan: every part of it is written, read again and one that
-    /// is sent, and executors answer a question about no row.
-    pub async fn check(&self, plan: &Arc<dyn ExecutionPlan>, task: &TaskContext) -> Result<(), Refused> {
-        self.own_address()?;
+    /// Is every part of this plan one that is sent, and read again as it was written?
+    pub fn sendable(&self, plan: &Arc<dyn ExecutionPlan>, task: &TaskContext) -> Result<(), Refused> {
         let codec = Codec::new(&self.members);
         let unknown = |_| not_sent("this query");
         let shaped = shape::for_tasks(plan)?;
@@ -132,6 +130,16 @@ impl Cluster {
             }
             shape::read_again(&plan, &bytes, &codec, task).map_err(|_| not_sent("this query"))?;
         }
+        Ok(())
+    }
+
+    /// Find out, before anything is charged, whether the cluster can run this plan: all of it can be sent, and an executor answers a question
+    /// about no row.
+    pub async fn check(&self, plan: &Arc<dyn ExecutionPlan>, task: &TaskContext) -> Result<(), Refused> {
+        self.own_address()?;
+        self.sendable(plan, task)?;
+        let codec = Codec::new(&self.members);
+        let unknown = |_| not_sent("this query");
         let nothing: Arc<dyn ExecutionPlan> = Arc::new(EmptyExec::new(plan.schema()));
         let nothing = shape::digested(&nothing, Key([0; 2])).map_err(unknown)?;
         let bytes = job::written(&nothing, &codec).map_err(unknown)?;

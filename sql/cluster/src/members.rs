@@ -17,6 +17,9 @@ const FILES: [&str; 3] = ["ca.pem", "member.pem", "member.key"];
 /// The largest message, in bytes: a plan, or a piece of rows.
 pub const MESSAGE_BYTES: usize = 16 << 20;
 
+/// So many bytes may be under way before the receiver has to say that it has read some.
+const WINDOW_BYTES: u32 = 8 << 20;
+
 /// Why a cluster is not there, not to be spoken with, or cannot make a relation. It depends on no row. `Display` is one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
@@ -116,6 +119,9 @@ impl Membership {
         let endpoint = Endpoint::from_shared(format!("{scheme}://{address}"))?
             .connect_timeout(Duration::from_secs(10))
             .tcp_nodelay(true)
+            // Rows come in large pieces: with the usual 64 KiB a busy host waits for itself after each of them.
+            .initial_stream_window_size(WINDOW_BYTES)
+            .initial_connection_window_size(2 * WINDOW_BYTES)
             // A peer that vanishes without a word is noticed.
             .http2_keep_alive_interval(Duration::from_secs(5))
             .keep_alive_timeout(Duration::from_secs(10))

@@ -17,6 +17,7 @@ use datafusion::{
         JoinType, Result, internal_err,
         tree_node::{Transformed, TreeNode as _},
     },
+    datasource::{memory::MemorySourceConfig, source::DataSourceExec},
     execution::TaskContext,
     physical_expr::{
         PhysicalExpr,
@@ -35,7 +36,7 @@ use datafusion::{
     scalar::ScalarValue,
 };
 use datafusion_proto::{physical_plan::AsExecutionPlan as _, protobuf::PhysicalPlanNode};
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 /// Nodes that work on each partition alone, or say themselves what they gather first.
 const NODES: [&str; 15] = [
@@ -60,7 +61,7 @@ const NODES: [&str; 15] = [
 pub(crate) fn for_tasks(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>, Refused> {
     let mut refused = None;
     let shaped = plan.clone().transform_up(|node| {
-        if !NODES.contains(&node.name()) {
+        if !NODES.contains(&node.name()) && !is_constant(&node) {
             refused = Some(format!("a plan with {}", node.name()));
         }
         if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>()
@@ -85,6 +86,12 @@ pub(crate) fn for_tasks(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn Executi
         (None, Ok(shaped)) => Ok(shaped.data),
         (None, Err(_)) => Err(not_sent("this query")),
     }
+}
+
+/// Are these the rows of VALUES?
+fn is_constant(node: &Arc<dyn ExecutionPlan>) -> bool {
+    let source = node.downcast_ref::<DataSourceExec>().map(|exec| exec.data_source().as_ref() as &dyn Any);
+    source.is_some_and(<dyn Any>::is::<MemorySourceConfig>)
 }
 
 /// Does such a join give rows of its left side once its whole right side was seen?
