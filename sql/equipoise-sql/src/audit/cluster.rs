@@ -183,7 +183,7 @@ fn forty_relations_of_a_cluster_are_those_of_one_host() {
     let world = World::new();
     let all = cases("accepted.sql");
     let every = if env::var_os("EQUIPOISE_CLUSTER_QUERIES").is_some() { 1 } else { all.len() / 40 };
-    let (mut same, mut rows, mut wrong) = (0, 0, Vec::new());
+    let (mut same, mut rows, mut refused, mut wrong) = (0, 0, 0, Vec::new());
     for (number, case) in all.iter().enumerate().filter(|(number, _)| number % every == 0) {
         let (context, proved) = accepted(&world, &case.query, &runtime())
             .unwrap_or_else(|refusal| panic!("{}\n{refusal}", case.query));
@@ -193,13 +193,11 @@ fn forty_relations_of_a_cluster_are_those_of_one_host() {
         match on_cluster(&cluster, &planned) {
             Some(found) if found == expected => (same, rows) = (same + 1, rows + expected.len()),
             Some(found) => wrong.push(format!("{}\n{found:?}\n{expected:?}", case.query)),
-            None => {
-                let checked = runtime().block_on(cluster.check(&planned.0, &planned.1));
-                wrong.push(format!("{}\nlost with nobody killed, {checked:?}", case.query));
-            }
+            None if cluster.sendable(&planned.0, &planned.1).is_err() => refused += 1,
+            None => wrong.push(format!("{}\nlost with nobody killed", case.query)),
         }
     }
-    eprintln!("{same} relations with {rows} rows are the same");
+    eprintln!("{same} relations with {rows} rows are the same, {refused} refused for free");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(same >= 40 && rows > 40, "{same} relations, {rows} rows");
 }
