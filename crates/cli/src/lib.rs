@@ -25,6 +25,7 @@ mod budget;
 mod calibrate;
 mod check;
 mod choose;
+mod cluster;
 mod columns;
 mod compare;
 mod complete;
@@ -294,6 +295,7 @@ fn obeyed(command: args::Command) -> Exit {
         args::Command::Plan(options) => plan::run(&options),
         args::Command::Calibrate(options) => calibrate::run(&options),
         args::Command::Serve(options) => serve::run(&options),
+        args::Command::Cluster(options) => cluster::run(&options),
         args::Command::Completions(options) => manual::completions(&options),
         args::Command::Man(options) => manual::man(&options),
     }

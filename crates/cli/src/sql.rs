@@ -11,7 +11,7 @@ use equipoise_session::{plan::DataFacts, request::Request};
 use equipoise_sql_front::{
     Query, SqlError,
     apart::{self, Beside, NoTable, TableColumn, TableRead},
-    several::{self, Joined, Several},
+    several::{self, Cluster, Joined, Several},
 };
 use std::{path::Path, sync::Arc};
 
@@ -58,6 +58,9 @@ fn answer(text: &str, options: &SqlOptions, showing: &Showing) -> Result<Exit, E
         return about_several(text, options, showing, &error);
     }
     let query = understood(text, options)?;
+    if options.on.cluster.is_some() {
+        return Err(ask::usage("a query about one table is answered on this host; leave --cluster out"));
+    }
     let file = Path::new(&query.table().name);
     let asked =
         Asked { file, books: &options.books, showing, questions: None, query: Some(&query), joined: None };
@@ -84,8 +87,11 @@ fn about_several(
     error: &SqlError,
 ) -> Result<Exit, Exit> {
     let relation = if let Some(joins) = several::installed() {
+        let on = &options.on;
+        let cluster =
+            on.cluster.clone().map(|scheduler| Cluster { scheduler, certificates: on.certificates.clone() });
         Several::read(text)
-            .and_then(|several| joins.open(&several, &given(options)))
+            .and_then(|several| joins.open(&several, &given(options), cluster.as_ref()))
             .map_err(|error| wrong(&error))?
     } else {
         // A prompt stays where it is: another program would not know what was typed there.

@@ -101,3 +101,31 @@ fn queries_about_several_tables_are_left_to_the_program_that_joins_them() {
     // One table is answered here.
     assert_eq!(run(&["sql", "SELECT COUNT(*) FROM a.csv", "--epsilon", "1"]).0, Some(0));
 }
+
+#[test]
+fn members_of_a_cluster_are_the_program_that_joins_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    // Away from the folder in which everything is built: the other program may be there.
+    let program = folder.path().join("equipoise");
+    fs::copy(env!("CARGO_BIN_EXE_equipoise"), &program).unwrap();
+    let run = |words: &[&str]| {
+        let output = Command::new(&program).args(words).env("PATH", "").current_dir(folder.path()).output();
+        let output = output.unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let words = ["cluster", "executor", "--listen", "127.0.0.1:0", "--help"];
+    let (code, _, said) = run(&words);
+    assert!(code == Some(2) && said.contains("'cargo install --path sql/equipoise-sql'"), "{said}");
+    let member = folder.path().join("equipoise-sql");
+    fs::write(&member, "#!/bin/sh\necho \"$@\"\nexit 7\n").unwrap();
+    fs::set_permissions(&member, fs::Permissions::from_mode(0o755)).unwrap();
+    let (code, said, _) = run(&words);
+    assert_eq!((code, said.as_str()), (Some(7), "cluster executor --listen 127.0.0.1:0 --help\n"));
+    // A query about one table is nobody's but this program's.
+    fs::write(folder.path().join("a.csv"), "x\n1\n").unwrap();
+    let query = ["sql", "--cluster", "127.0.0.1:50050", "SELECT COUNT(*) FROM 'a.csv'", "--epsilon", "1"];
+    let (code, _, said) = run(&query);
+    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(said, "equipoise: a query about one table is answered on this host; leave --cluster out\n");
+}

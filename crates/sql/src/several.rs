@@ -9,7 +9,7 @@ use crate::{
 };
 use equipoise_core::wording;
 use equipoise_session::{request::Request, source::Source};
-use std::{collections::BTreeMap, ops::Range, sync::OnceLock};
+use std::{collections::BTreeMap, ops::Range, path::PathBuf, sync::OnceLock};
 
 /// A column with the table that it may stand behind, and the byte of the query where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,10 +55,20 @@ pub struct Joined {
     pub public: Vec<String>,
 }
 
+/// A cluster of hosts that make relations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    /// The address of its scheduler, as `HOST:PORT`.
+    pub scheduler: String,
+    /// The folder with the certificates that are shown to its members.
+    pub certificates: Option<PathBuf>,
+}
+
 /// Who makes relations of several tables.
 pub trait Joins: Send + Sync {
-    /// The relation of a query, or why it is not accepted. `given` is what was said beside the query.
-    fn open(&self, several: &Several, given: &Request) -> Result<Joined, SqlError>;
+    /// The relation of a query, or why it is not accepted. `given` is what was said beside the query. It is made on this host, or on a
+    /// cluster.
+    fn open(&self, several: &Several, given: &Request, on: Option<&Cluster>) -> Result<Joined, SqlError>;
 }
 
 static JOINS: OnceLock<&'static dyn Joins> = OnceLock::new();

@@ -5,6 +5,7 @@
 #[cfg(test)]
 mod audit;
 mod dialect;
+pub mod member;
 mod open;
 mod prepare;
 mod refusal;

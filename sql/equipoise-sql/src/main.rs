@@ -7,6 +7,9 @@ fn main() -> std::process::ExitCode {
     if let Some(code) = equipoise_sql::asked_by_another(&words) {
         return code;
     }
+    if words.get(1).is_some_and(|word| word == "cluster") {
+        return equipoise_sql::member::main(words);
+    }
     equipoise_sql::install();
     equipoise_cli::main()
 }

@@ -18,16 +18,18 @@ use equipoise_session::{
     request::Request,
     source::{ColumnRead, ColumnType, Lost, Visitor},
 };
+use equipoise_sql_cluster::{Cluster, Membership};
 use equipoise_sql_front::{
     SqlError,
     apart::{Beside, Connection, Engine, NoTable, Opened, TableColumn, TableRead},
-    several::{Joined, Joins, Named, PrivateTable, Several, declared_words},
+    several::{self, Joined, Joins, Named, PrivateTable, Several, declared_words},
 };
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
+    time::Duration,
 };
 use tokio::runtime::Builder;
 
@@ -57,10 +59,49 @@ fn limits(several: &Several) -> Result<Limits, SqlError> {
     Ok(Limits { memory, threads: thread::available_parallelism().map_or(1, usize::from) })
 }
 
+/// How many parts of a relation a cluster works on side by side, where nothing else is said.
+const PARTS: usize = 8;
+/// The variable that says otherwise.
+const PARTS_VARIABLE: &str = "EQUIPOISE_CLUSTER_PARTS";
+/// How long one pass on a cluster may take where nothing else is said, in seconds.
+const SECONDS: usize = 600;
+/// The variable that says otherwise.
+const SECONDS_VARIABLE: &str = "EQUIPOISE_CLUSTER_SECONDS";
+
+/// A whole number that a variable says, from some least one on.
+fn said(several: &Several, variable: &str, unsaid: usize, least: usize) -> Result<usize, SqlError> {
+    let Ok(said) = std::env::var(variable) else { return Ok(unsaid) };
+    said.parse::<usize>().ok().filter(|&number| number >= least).ok_or_else(|| {
+        let problem =
+            format!("{variable} is '{}', which is no number from {least} on", wording::shown(&said));
+        several.wrong(problem, format!("set {variable}={unsaid}, or leave it out"))
+    })
+}
+
+/// The cluster that was named, as a member of it.
+fn member(several: &Several, on: &several::Cluster) -> Result<Cluster, SqlError> {
+    let members = match &on.certificates {
+        None => Ok(Membership::of_this_host()),
+        Some(folder) => Membership::of_folder(folder),
+    };
+    let members = members.map_err(|not| several.wrong(not.problem, not.next))?;
+    Ok(Cluster {
+        scheduler: on.scheduler.clone(),
+        members,
+        parts: said(several, PARTS_VARIABLE, PARTS, 2)?,
+        deadline: Duration::from_secs(said(several, SECONDS_VARIABLE, SECONDS, 1)? as u64),
+    })
+}
+
 impl Joins for DataFusionJoins {
-    fn open(&self, several: &Several, given: &Request) -> Result<Joined, SqlError> {
+    fn open(
+        &self,
+        several: &Several,
+        given: &Request,
+        on: Option<&several::Cluster>,
+    ) -> Result<Joined, SqlError> {
         let files = Files { options: options(several, given)? };
-        opened(several, given, &Beside::default(), &files).map(|opened| opened.joined)
+        opened(several, given, &Beside::default(), &files, on).map(|opened| opened.joined)
     }
 }
 
@@ -72,7 +113,7 @@ impl Engine for DataFusionJoins {
         beside: &Beside,
         connection: &Arc<Connection>,
     ) -> Result<Opened, SqlError> {
-        opened(several, given, beside, &Handed(connection.clone()))
+        opened(several, given, beside, &Handed(connection.clone()), None)
     }
 }
 
@@ -143,6 +184,7 @@ fn opened(
     given: &Request,
     beside: &Beside,
     files: &dyn Tables,
+    on: Option<&several::Cluster>,
 ) -> Result<Opened, SqlError> {
     let accepted = dialect::read(several.inner()).map_err(|refusal| wrong(several, &refusal))?;
     // Whether there are such tables comes before whose they are.
@@ -164,11 +206,15 @@ fn opened(
             "name the privacy unit of each private one: OPTIONS(privacy_unit_column=[orders.person])",
         ));
     };
-    let runtime = Builder::new_current_thread().build();
+    let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|_| several.wrong("no thread could be started", "try again"))?;
     let refused = |refusal: Refusal| wrong(several, &refusal);
     let limits = limits(several)?;
+    let cluster = on.map(|on| member(several, on)).transpose()?;
     let context = prepare::context(&tables, limits).map_err(refused)?;
+    if let Some(cluster) = &cluster {
+        cluster.adapt(&context);
+    }
     let whole = runtime.block_on(prepare::named(&context, &accepted)).map_err(refused)?;
     // All columns first: the walk tells which of them hold the unit.
     let unit = unit_of(&context.state(), &whole, several)?;
@@ -197,9 +243,13 @@ fn opened(
         return Err(several.wrong("the unit of the rows was lost", "select it as it is in every part"));
     }
     let (plan, task) = runtime.block_on(prepare::physical(&context, &proved.plan)).map_err(refused)?;
+    if let Some(cluster) = &cluster {
+        let checked = runtime.block_on(cluster.check(&plan, &task));
+        checked.map_err(|refused| several.wrong(refused.problem, refused.next))?;
+    }
     let joined = Joined {
         query,
-        source: Box::new(Relation::new(plan, task, limits)),
+        source: Box::new(Relation::new(plan, task, limits, cluster)),
         private,
         public,
     };

@@ -8,6 +8,7 @@ use datafusion::{
 };
 use equipoise_engine::memory;
 use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Source, Visitor};
+use equipoise_sql_cluster::Cluster;
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::Builder;
 
@@ -18,21 +19,28 @@ pub(crate) struct Relation {
     plan: Arc<dyn ExecutionPlan>,
     task: Arc<TaskContext>,
     limits: Limits,
+    cluster: Option<Cluster>,
     rows: OnceLock<Result<Vec<RecordBatch>, Lost>>,
 }
 
 impl Relation {
-    /// The rows of a plan.
-    pub fn new(plan: Arc<dyn ExecutionPlan>, task: Arc<TaskContext>, limits: Limits) -> Self {
+    /// The rows of a plan, which runs on this host or on a cluster.
+    pub fn new(
+        plan: Arc<dyn ExecutionPlan>,
+        task: Arc<TaskContext>,
+        limits: Limits,
+        cluster: Option<Cluster>,
+    ) -> Self {
         let schema = plan.schema();
         let columns = schema.fields().iter().map(|field| field.name().clone()).collect();
-        Self { columns, schema, plan, task, limits, rows: OnceLock::new() }
+        Self { columns, schema, plan, task, limits, cluster, rows: OnceLock::new() }
     }
 
     /// Run the plan. Whatever fails says nothing: its words may hold a row.
     pub fn rows(&self) -> Result<&[RecordBatch], Lost> {
         let rows = self.rows.get_or_init(|| {
-            let runtime = Builder::new_multi_thread().worker_threads(self.limits.threads).build();
+            let runtime =
+                Builder::new_multi_thread().worker_threads(self.limits.threads).enable_all().build();
             let runtime = runtime.map_err(|_| Lost)?;
             let rows = runtime.block_on(self.run());
             // Before the runtime goes, which waits for whoever still reads.
@@ -46,6 +54,13 @@ impl Relation {
 
     async fn run(&self) -> Result<Vec<RecordBatch>, Lost> {
         let held = MemoryConsumer::new("relation").register(self.task.memory_pool());
+        if let Some(cluster) = &self.cluster {
+            let grow = |bytes| held.try_grow(bytes).map_err(|_| equipoise_sql_cluster::Lost);
+            let shrink = || {
+                held.free();
+            };
+            return cluster.rows(&self.plan, &self.task, &grow, &shrink).await.map_err(|_| Lost);
+        }
         let mut stream = execute_stream(self.plan.clone(), self.task.clone()).map_err(|_| Lost)?;
         let mut rows = Vec::new();
         while let Some(batch) = std::future::poll_fn(|context| stream.as_mut().poll_next(context)).await {

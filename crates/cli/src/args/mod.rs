@@ -104,6 +104,12 @@ pub(crate) enum Command {
         after_help = "Examples:\n  equipoise serve --demo\n  equipoise serve --data /srv/data --first-steward sam\n  equipoise serve --help"
     )]
     Serve(ServeOptions),
+    /// Members of a cluster that makes relations of several tables; hands over to equipoise-sql
+    #[command(
+        disable_help_flag = true,
+        after_help = "Examples:\n  equipoise cluster scheduler --listen 10.0.0.1:50050 --certificates /etc/equipoise\n  equipoise cluster executor --scheduler 10.0.0.1:50050 --listen 10.0.0.2:50051 --certificates /etc/equipoise\n  equipoise cluster --help"
+    )]
+    Cluster(ClusterOptions),
     /// Completions for a shell: bash, zsh, fish, elvish or powershell
     #[command(
         after_help = "Example:\n  equipoise completions bash > ~/.local/share/bash-completion/completions/equipoise"

@@ -2,6 +2,7 @@
 
 use super::{Books, Reading, Showing, Types};
 use clap::Args;
+use std::path::PathBuf;
 
 /// What the help says besides the options.
 pub(crate) const SQL_EXAMPLES: &str = "Examples:
@@ -26,9 +27,23 @@ pub(crate) struct SqlOptions {
     #[command(flatten)]
     pub types: Types,
     #[command(flatten)]
+    pub on: SqlCluster,
+    #[command(flatten)]
     pub books: Books,
     #[command(flatten)]
     pub showing: Showing,
+}
+
+/// Where relations of several tables are made.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Several tables")]
+pub(crate) struct SqlCluster {
+    /// Join tables on a cluster, whose scheduler is at this address
+    #[arg(long, value_name = "HOST:PORT")]
+    pub cluster: Option<String>,
+    /// With --cluster: the folder with this member's certificates
+    #[arg(long, value_name = "FOLDER", requires = "cluster")]
+    pub certificates: Option<PathBuf>,
 }
 
 /// What the clause WITH DIFFERENTIAL_PRIVACY may say too.

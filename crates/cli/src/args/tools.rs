@@ -73,6 +73,13 @@ pub(crate) struct ServeOptions {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct ClusterOptions {
+    /// What the member is told; --help lists it
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "MEMBER --NAME VALUE")]
+    pub arguments: Vec<OsString>,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct CompletionsOptions {
     /// The shell
     pub shell: clap_complete::Shell,

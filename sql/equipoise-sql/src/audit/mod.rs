@@ -1,6 +1,7 @@
 //! The walker's claim, tried: on small databases each unit is removed from all private tables, the inner relation is run again, and what is
 //! left must be the same rows, byte for byte. Queries are kept in files, accepted ones and rejected ones with their line.
 
+mod cluster;
 mod database;
 mod mutants;
 
@@ -47,7 +48,7 @@ fn cases(name: &str) -> Vec<Case> {
 }
 
 fn runtime() -> Runtime {
-    Builder::new_multi_thread().worker_threads(2).build().expect("threads can be started")
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads can be started")
 }
 
 /// A query in the dialect, proved by the rules that are shipped.
