@@ -1,6 +1,7 @@
 //! `equipoise cluster`: hands over to `equipoise-sql`, which is a package of its own so that the first build stays short.
 
 use crate::{Exit, args::ClusterOptions, ask::usage, hand_over};
+use equipoise_sql_front::apart;
 use std::{os::unix::process::CommandExt as _, process::Command};
 
 /// Become a member of a cluster, or say how to build one.

@@ -14,7 +14,6 @@
 use crate::{log, problem::Problem};
 use axum::http::StatusCode;
 use equipoise_session::{
-    ledger::Charge,
     session::{Held, Session},
     unanswered::Unanswered,
 };
@@ -72,8 +71,6 @@ enum Answered {
 
 struct Entry {
     waiting: Waiting,
-    /// The charges of other data sets for the same answer.
-    others: Vec<Charge>,
     charged: Instant,
     late: bool,
     answered: Answered,
@@ -259,18 +256,13 @@ impl Desk {
 
     /// Put a question that was just charged on the desk.
     pub fn begin(&self, id: &str, waiting: Waiting) {
-        self.begin_together(id, waiting, Vec::new());
-    }
-
-    /// The same where other data sets were charged for its answer, too: it is recorded for all of them.
-    pub fn begin_together(&self, id: &str, waiting: Waiting, others: Vec<Charge>) {
         let charged = Instant::now();
         let mut inside = self.locked();
         let due = charged + Duration::from_secs(waiting.answer_time);
         inside.charges += 1;
         let order = inside.charges;
         inside.due.push(Reverse((due, order, id.to_string())));
-        let entry = Entry { waiting, others, charged, late: false, answered: Answered::NotYet };
+        let entry = Entry { waiting, charged, late: false, answered: Answered::NotYet };
         inside.entries.insert(id.to_string(), entry);
         self.changed.notify_all();
     }
@@ -360,13 +352,9 @@ impl Desk {
                 }
                 Answered::Held(held) => {
                     let after = if entry.late { 2 * answer_time } else { answer_time };
-                    let others = std::mem::take(&mut entry.others);
                     // The disk is waited for without the lock.
                     drop(inside);
-                    let recorded = session
-                        .record_after(*held, after)
-                        .and_then(|release| session.record_for_after(&others, &release, after));
-                    if let Err(error) = recorded {
+                    if let Err(error) = session.record_after(*held, after) {
                         log::failure(&error.to_string());
                         self.lost.fetch_add(1, Ordering::SeqCst);
                     }

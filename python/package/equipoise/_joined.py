@@ -48,7 +48,7 @@ class JoinedStatement:
             if isinstance(data, RemoteData):
                 shown = _equipoise.shown(name)
                 raise RequestError(
-                    f"'{shown}' is data of a server, which is not joined with tables here; ask the server, where all of them are registered"
+                    f"'{shown}' is data of a server, which answers queries about one data set; ask about it alone"
                 )
         self._tables: dict[str, Table | FileTable] = {name: table(data) for name, data in self._data.items()}
         self._joined = _equipoise.JoinedQuery(

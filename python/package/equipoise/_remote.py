@@ -222,15 +222,11 @@ def _released(server: Server, id: str) -> Release:
 class RemoteStatement:
     """A query about data behind a server, which reads it: free until it is run."""
 
-    def __init__(
-        self, data: RemoteData, query: str, given: dict[str, Any], charging: dict[str, Any], tables: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, data: RemoteData, query: str, given: dict[str, Any], charging: dict[str, Any]) -> None:
         _here(dict(charging))
         given = {word: value for word, value in given.items() if word != "statistic"}
         self._server = data.server
-        self._said: dict[str, Any] = {"query": query, "given": given}
-        # Of a query about several tables each has an id.
-        self._said.update({"data_set": data.id} if tables is None else {"tables": tables})
+        self._said = {"query": query, "data_set": data.id, "given": given}
 
     def run(self, request_id: str | None, anyway: bool) -> tuple[dict[str, Any], Release]:
         """Pay, and wait for the rows."""

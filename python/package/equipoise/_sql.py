@@ -229,11 +229,6 @@ def sql(
     )
     charging = {"ledger": ledger, "name": name, "analyst": analyst, "apart": apart}
     if _equipoise.is_about_several(query, json.dumps(words)):
-        remote = {table: data for table, data in tables.items() if isinstance(data, RemoteData)}
-        if remote and len(remote) == len(tables) and len({id(data.server) for data in remote.values()}) == 1:
-            # They are joined where they are.
-            ids = {table: data.id for table, data in remote.items()}
-            return Rows(*RemoteStatement(next(iter(remote.values())), query, words, charging, ids).run(request_id, anyway))
         joins = program()
         if joins is not None:
             _are_tables(tables)

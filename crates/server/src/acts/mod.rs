@@ -3,7 +3,6 @@
 
 pub mod audits;
 pub mod data_sets;
-pub mod joined;
 pub mod members;
 pub mod monitors;
 pub mod programs;

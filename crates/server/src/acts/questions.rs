@@ -2,7 +2,6 @@
 
 use super::{
     allow, found,
-    joined::{self, Together},
     programs::{self, Running},
 };
 use crate::{
@@ -49,8 +48,6 @@ pub enum Question {
     Several(Box<Batch>),
     /// Those of a query in SQL.
     Sql(Box<Query>),
-    /// Those of a query about several data sets.
-    Joined(Arc<Together>),
     /// A program that a steward allows.
     Program(Box<Running>),
 }
@@ -89,7 +86,7 @@ impl Question {
         match self {
             Self::One(request) => Some(request.to_json()),
             Self::Several(batch) => Some(batch.to_json()),
-            Self::Sql(_) | Self::Joined(_) | Self::Program(_) => None,
+            Self::Sql(_) | Self::Program(_) => None,
         }
     }
 
@@ -104,25 +101,11 @@ impl Question {
                 }
             }),
             Self::Several(batch) => Ok(Plan::batch(batch, facts)?),
+            Self::Sql(query) if query.batch().questions.len() > MOST_QUESTIONS => {
+                Err(Problem::wrong(format!("a query has at most {MOST_QUESTIONS} aggregates here")))
+            }
             Self::Sql(query) => query.plan(facts).map_err(|error| super::sql::wrong(&error)),
-            Self::Joined(_) | Self::Program(_) => Err(Problem::wrong("this is asked for by itself")),
-        }
-    }
-
-    /// The query that it comes from.
-    fn query(&self) -> Option<&Query> {
-        match self {
-            Self::Sql(query) => Some(query),
-            Self::Joined(together) => Some(together.query()),
-            Self::One(_) | Self::Several(_) | Self::Program(_) => None,
-        }
-    }
-
-    /// The data sets that pay: this one, or all of the query.
-    fn paying(&self, data: &DataSource) -> Vec<DataSource> {
-        match self {
-            Self::Joined(together) => together.data().cloned().collect(),
-            _ => vec![data.clone()],
+            Self::Program(_) => Err(Problem::wrong("a program is asked for by itself")),
         }
     }
 
@@ -131,10 +114,7 @@ impl Question {
         let request = match self {
             Self::One(request) => request,
             Self::Several(batch) => &batch.shared,
-            Self::Sql(_) | Self::Joined(_) => match self.query() {
-                Some(query) => &query.batch().shared,
-                None => return Ok(()),
-            },
+            Self::Sql(query) => &query.batch().shared,
             Self::Program(_) => return Ok(()),
         };
         if request.delimiter.is_some() || request.header.is_some() {
@@ -147,7 +127,7 @@ impl Question {
 /// What a question would do and cost. Reads the header or schema, and no row.
 pub fn plan(state: &State, caller: &Caller, id: &str, question: &Question) -> Result<Value, Problem> {
     let data = found(state, id)?;
-    question.paying(&data).iter().try_for_each(|data| allow(caller, Act::Plan(data)))?;
+    allow(caller, Act::Plan(&data))?;
     state.limiter.count(&caller.name, Counted::Plan)?;
     question.read_as_registered()?;
     let ledger = state.ledger()?;
@@ -155,11 +135,9 @@ pub fn plan(state: &State, caller: &Caller, id: &str, question: &Question) -> Re
     let balance = ledger.balance_in(&data.name, Some(&caller.name), plan.windows())?;
     let mut document = plan.summary().document(Some(&balance));
     document["more_like_it"] = json!(more_like_it(&plan.price(), &balance));
-    if !matches!(question, Question::Joined(_)) {
-        document["answered"] = json!(already(state, &ledger, caller, &data, &plan.asked())?);
-    }
-    document["answer_time"] = shown_after(&plan, question, &data).into();
-    if let Some(few) = too_few(&ledger, caller, &data, &plan, question)? {
+    document["answered"] = json!(already(state, &ledger, caller, &data, &plan.asked())?);
+    document["answer_time"] = plan.shown_after(&data).into();
+    if let Some(few) = too_few(&ledger, caller, &data, &plan)? {
         document["would_be_refused"] = refused_document(question, &few);
     }
     Ok(document)
@@ -172,13 +150,8 @@ fn too_few(
     caller: &Caller,
     data: &DataSource,
     plan: &Prepared,
-    question: &Question,
 ) -> Result<Option<Box<TooFewRows>>, Problem> {
     let Prepared::Question(plan) = plan else { return Ok(None) };
-    if matches!(question, Question::Joined(_)) {
-        // Those of a table say nothing of a relation.
-        return Ok(None);
-    }
     if !EarlierCounts::matter_to(plan) {
         return Ok(None);
     }
@@ -189,14 +162,14 @@ fn too_few(
 
 /// The same for whoever plans: in one line that says what to send, in a line that does not, and as the question that would do.
 fn refused_document(question: &Question, few: &TooFewRows) -> Value {
-    let why = match question.query() {
-        Some(query) => query.too_few(few).to_string(),
-        None => few.error.to_string(),
+    let why = match question {
+        Question::Sql(query) => query.too_few(few).to_string(),
+        _ => few.error.to_string(),
     };
-    let many = match (question, question.query()) {
-        (_, Some(query)) => query.batch().questions.len(),
-        (Question::Several(batch), _) => batch.questions.len(),
-        _ => 1,
+    let many = match question {
+        Question::One(_) | Question::Program(_) => 1,
+        Question::Several(batch) => batch.questions.len(),
+        Question::Sql(query) => query.batch().questions.len(),
     };
     let rows = &few.rows;
     let problem = match &few.refused[..] {
@@ -345,14 +318,6 @@ impl Prepared {
     }
 }
 
-/// The same where several data sets pay.
-fn shown_after(plan: &Prepared, question: &Question, data: &DataSource) -> u64 {
-    match question {
-        Question::Joined(together) => together.answer_time(),
-        _ => plan.shown_after(data),
-    }
-}
-
 /// Plan a question or a program. Reads the header or schema, and no row.
 fn prepared(
     state: &State,
@@ -374,12 +339,6 @@ pub(super) fn planned(
     data: &DataSource,
     question: &Question,
 ) -> Result<(Plan, Box<dyn Source>), Problem> {
-    if question.query().is_some_and(|query| query.batch().questions.len() > MOST_QUESTIONS) {
-        return Err(Problem::wrong(format!("a query has at most {MOST_QUESTIONS} aggregates here")));
-    }
-    if let Question::Joined(together) = question {
-        return joined::planned(state, ledger, together);
-    }
     let source = state.open_data(data)?;
     let facts = session::facts(Some(ledger), &data.name, source.columns())?.typed_by(&*source);
     let plan = question.plan(&facts)?;
@@ -477,8 +436,7 @@ impl Asking {
         anyway: bool,
     ) -> Result<Self, Problem> {
         let data = found(state, id)?;
-        let paying = question.paying(&data);
-        paying.iter().try_for_each(|data| allow(caller, Act::Ask(data)))?;
+        allow(caller, Act::Ask(&data))?;
         state.limiter.count(&caller.name, Counted::Question)?;
         question.read_as_registered()?;
         let _underway = state.desk.underway(&caller.name, key)?;
@@ -495,20 +453,20 @@ impl Asking {
         if let Some(release) = before.map_err(|error| unpaid(state, error))? {
             return Ok(Self::Again(again(&ledger, caller, &data, &release)?));
         }
-        paying.iter().try_for_each(|data| limited(state, data))?;
+        limited(state, &data)?;
         state.rollback.check()?;
         let (plan, source) = prepared(state, &ledger, &data, question)?;
-        if !anyway && let Some(few) = too_few(&ledger, caller, &data, &plan, question)? {
-            let problem = match question.query() {
-                Some(query) => super::sql::wrong(&query.too_few(&few)),
-                None => Problem::from(few.error),
+        if !anyway && let Some(few) = too_few(&ledger, caller, &data, &plan)? {
+            let problem = match question {
+                Question::Sql(query) => super::sql::wrong(&query.too_few(&few)),
+                _ => Problem::from(few.error),
             };
             return Err(match few.step {
                 Some(step) => problem.with("next_step", json!(step)),
                 None => problem,
             });
         }
-        let shown_after = shown_after(&plan, question, &data);
+        let shown_after = plan.shown_after(&data);
         let place = match (&plan, question) {
             (Prepared::Program(ready), Question::Program(said)) => {
                 let place = state.desk.place_of_program(&caller.name, shown_after)?;
@@ -517,26 +475,15 @@ impl Asking {
             }
             _ => state.desk.place(&caller.name)?,
         };
-        for data in &paying {
-            state.expect(&ledger, data);
-        }
-        let others = match (&plan, question) {
-            (Prepared::Question(plan), Question::Joined(together)) => together.others(plan, &ledger)?,
-            _ => Vec::new(),
-        };
-        let mut charges = Vec::new();
+        state.expect(&ledger, &data);
         let mut session = Session::new(ledger, Some(caller.name.clone())).map_err(Problem::inside)?;
         let _taken_in = state.desk.take_in();
         let unpaid = |error| with_who_spent(state, &data, unpaid(state, error));
         let paid = match plan {
-            Prepared::Question(plan) => {
-                let (paid, more) = session.charge_together(*plan, Some(key), &others).map_err(unpaid)?;
-                charges = more;
-                match paid {
-                    Paid::Charged(charged) => Ok(Work::Scan(charged)),
-                    Paid::Replayed(release) => Err(release),
-                }
-            }
+            Prepared::Question(plan) => match session.charge(*plan, Some(key)).map_err(unpaid)? {
+                Paid::Charged(charged) => Ok(Work::Scan(charged)),
+                Paid::Replayed(release) => Err(release),
+            },
             Prepared::Program(ready) => {
                 let (plan, work) = ready.apart();
                 match session.charge(plan, Some(key)).map_err(unpaid)? {
@@ -564,11 +511,9 @@ impl Asking {
             answer_time: shown_after,
             place: place.clone(),
         };
-        state.desk.begin_together(charge.id(), waiting, charges);
-        if !matches!(question, Question::Joined(_)) {
-            // Before rows are read. Where it cannot be written, an equal question is charged again.
-            let _ = state.answered.put(&data, &asked, charge.id(), &caller.name);
-        }
+        state.desk.begin(charge.id(), waiting);
+        // Before rows are read. Where it cannot be written, an equal question is charged again.
+        let _ = state.answered.put(&data, &asked, charge.id(), &caller.name);
         Ok(Self::Charged { charged, source, session, accepted, place, data: data.id })
     }
 }

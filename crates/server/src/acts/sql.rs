@@ -1,8 +1,8 @@
-//! Queries in SQL: planned, charged and recorded as the questions that they ask; their rows are made of what was
+//! Queries in SQL about one data set: planned, charged and recorded as the questions that they ask; their rows are made of what was
 //! released.
 
 use super::{
-    allow, joined,
+    allow,
     questions::{Question, planned},
     releases::{self, Seen},
 };
@@ -17,13 +17,17 @@ use equipoise_session::{ledger::Event, release::Release, request::Request};
 use equipoise_sql_front::{Query, Rows, SqlError};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::{collections::BTreeMap, sync::Arc};
 
 /// So many characters a query has at most.
 const LONGEST: usize = 20_000;
 
 /// What is wrong with a query, with its place.
 pub fn wrong(error: &SqlError) -> Problem {
+    // What a join costs in time and memory can tell of one person.
+    let alone = error
+        .is_about_several()
+        .then(|| error.clone().hint("a server answers queries about one data set; ask about each alone"));
+    let error = alone.as_ref().unwrap_or(error);
     let mut problem = Problem::wrong(error.to_string());
     if let Some((line, column)) = error.position() {
         problem = problem.with("line", line).with("column", column);
@@ -42,9 +46,6 @@ pub struct Querying {
     pub query: String,
     /// The id of the data set, where FROM calls it otherwise.
     pub data_set: Option<String>,
-    /// The ids of data sets that a query about several calls otherwise.
-    #[serde(default)]
-    pub tables: BTreeMap<String, String>,
     /// What the query does not say itself: epsilon, delta, confidence and so on, as in a question.
     #[serde(default)]
     pub given: Map<String, Value>,
@@ -69,15 +70,7 @@ pub fn read(state: &State, caller: &Caller, said: &Querying) -> Result<(DataSour
     let mut given = said.given.clone();
     given.insert("statistic".into(), "".into());
     let given = Request::from_json(&Value::Object(given).to_string())?;
-    let query = match Query::read(text, &given) {
-        Ok(query) => query,
-        Err(error) if error.is_about_several() => {
-            let together = joined::read(state, caller, text, &given, &said.tables, error)?;
-            let first = together.data().next().cloned().ok_or_else(Problem::not_found)?;
-            return Ok((first, Question::Joined(Arc::new(together))));
-        }
-        Err(error) => return Err(wrong(&error)),
-    };
+    let query = Query::read(text, &given).map_err(|error| wrong(&error))?;
     let named = said.data_set.as_ref().unwrap_or(&query.table().name);
     let data = state.store.data_set(named).filter(|data| allow(caller, Act::See(data)).is_ok());
     let Some(data) = data else {
@@ -133,7 +126,6 @@ fn of_release(
     let (plan, _) = planned(state, &ledger, &data, &question)?;
     match question {
         Question::Sql(query) if plan.asked() == asked => Ok(query.rows(release)),
-        Question::Joined(together) if plan.asked() == asked => Ok(together.query().rows(release)),
         _ => Err(Problem::wrong("this query is not the one that the answer was given to")),
     }
 }

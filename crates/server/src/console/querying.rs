@@ -6,17 +6,12 @@ use super::{
     page::{Page, Tabs, html, text, words},
 };
 use crate::{
-    acts::{
-        data_sets,
-        questions::{self, Question},
-        sql,
-    },
+    acts::{data_sets, questions, sql},
     authorise::Caller,
     http::{Form, aside},
     problem::Problem,
     secret::Secret,
     state::State,
-    store::DataSource,
 };
 use askama::Template;
 use axum::{
@@ -65,8 +60,11 @@ fn page(state: &State, caller: &Caller, id: &str, query: Option<String>) -> Answ
     }
     let planning = query.as_ref().map(|query| {
         let (data, question) = sql::read(state, caller, &sql::Querying::of(query))?;
-        check(id, &data, &question)?;
-        questions::plan(state, caller, &data.id, &question)
+        // The page is of one data set, and so is what is asked on it.
+        if data.id != id {
+            return Err(Problem::wrong("this page is about another data set; FROM names it by its id"));
+        }
+        questions::plan(state, caller, id, &question)
     });
     let (mut wrong, mut plan) = (None, None);
     match planning {
@@ -108,19 +106,8 @@ pub async fn ask(
     let by = caller.clone();
     let (data, question) =
         aside(&state, move |state| sql::read(state, &by, &sql::Querying::of(&query))).await?;
-    check(&id, &data, &question)?;
-    asked(state, caller, data.id, key, question, &more).await
-}
-
-/// The page is of one data set, and what is asked on it is about that, perhaps together with others.
-fn check(id: &str, data: &DataSource, question: &Question) -> Result<(), Problem> {
-    let is_about = match question {
-        Question::Joined(together) => together.data().any(|data| data.id == id),
-        _ => data.id == id,
-    };
-    if is_about {
-        Ok(())
-    } else {
-        Err(Problem::wrong("this page is about another data set; FROM names it by its id"))
+    if data.id != id {
+        return Err(Problem::wrong("this page is about another data set; FROM names it by its id"));
     }
+    asked(state, caller, id, key, question, &more).await
 }
