@@ -10,9 +10,15 @@ use equipoise_session::ledger::{
 };
 use ledger_support::{
     Asking, CHILD, Place, approx, cut::Cut, data_set, file, granted, in_postgres, installed, limited,
-    on_a_server_to_stop, process, request, storm,
+    on_a_server_to_stop, on_a_small_disk, process, request, storm,
 };
-use std::{fmt::Write as _, ops::ControlFlow, path::Path, time::Instant};
+use std::{
+    fmt::Write as _,
+    ops::ControlFlow,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
 
 /// What happens to a ledger from its beginning, in words that have no id, hash or time in them.
 fn story(path: &Path) -> String {
@@ -221,6 +227,83 @@ fn a_commit_without_a_reply_is_looked_up() {
         let verified = Ledger::open_read_only(place.address()).unwrap().verify(None).unwrap();
         assert_eq!((verified.charges, verified.lost), (charges, 0), "{cut:?}");
     }
+}
+
+/// The disk of the server is full again and again: what was told is there, what was not granted may be asked for again, and once there is
+/// space all that fits is granted.
+#[test]
+fn a_full_disk_loses_nothing() {
+    let Some((disk, place)) = on_a_small_disk() else { return };
+    limited(place.address(), "4");
+    // Long enough that pages and the log of the server grow with every few of them.
+    let text = "x".repeat(20_000);
+    let mut told: Vec<(String, Option<String>)> = Vec::new();
+    let (mut refused_by_disk, mut granted) = (0, 0);
+    let mut opened: Option<Ledger> = None;
+    for number in 0..400 {
+        if number % 100 == 50 {
+            disk.fill();
+        }
+        if number % 100 == 90 {
+            disk.free();
+            opened = patiently_opened(place.address());
+        }
+        let mut ask = request("0.01", Some(&format!("d{number}")));
+        ask.question = format!("{{\"statistic\":\"median\",\"of\":\"{text}\"}}");
+        opened = opened.or_else(|| Ledger::open(place.address()).ok());
+        let Some(ledger) = &mut opened else {
+            refused_by_disk += 1;
+            continue;
+        };
+        match ledger.charge(&ask) {
+            Ok(Charging::Granted(charge)) => {
+                granted += 1;
+                let receipt = ledger.record(&charge, &format!("{{\"value\":\"{text}\"}}")).ok();
+                told.push((charge.id().to_string(), receipt.map(|receipt| receipt.hash)));
+            }
+            Err(ChargeError::Ledger(LedgerError {
+                fault: Fault::Full | Fault::Gone | Fault::Unreachable | Fault::Busy | Fault::Unfinished { .. },
+                ..
+            })) => {
+                refused_by_disk += 1;
+                opened = None;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let mut ledger = patiently_opened(place.address()).expect("there is space again");
+    println!("full disk: {granted} granted, {refused_by_disk} turned down by the disk");
+    assert!(refused_by_disk > 0, "the disk was full");
+    let verified = ledger.verify(None).unwrap();
+    assert!(verified.charges >= granted as u64, "{} of {granted}", verified.charges);
+    for (id, hash) in &told {
+        let (_, recorded) = ledger.find(id).unwrap().expect("a charge that was told");
+        if hash.is_some() {
+            assert_eq!(
+                recorded.map(|recorded| recorded.receipt.hash).as_ref(),
+                hash.as_ref(),
+                "an answer was lost"
+            );
+        }
+    }
+    // The rest of the limit, and no more.
+    let left = 400 - verified.charges;
+    for number in 0..left + 1 {
+        let charged = ledger.charge(&request("0.01", Some(&format!("after{number}"))));
+        assert_eq!(matches!(charged, Ok(Charging::Granted(_))), number < left, "{charged:?}");
+    }
+    assert_eq!(ledger.balance("salaries", None).unwrap().spent(), &approx("4"));
+}
+
+/// A server that recovers takes its time.
+fn patiently_opened(address: &Path) -> Option<Ledger> {
+    (0..600).find_map(|_| {
+        let ledger = Ledger::open(address).ok();
+        if ledger.is_none() {
+            thread::sleep(Duration::from_millis(50));
+        }
+        ledger
+    })
 }
 
 /// A line that breaks outside of any commit is made anew, and nobody notices.

@@ -2,7 +2,7 @@
 
 pub mod cut;
 
-use crate::support::{Cluster, Database, started};
+use crate::support::{Cluster, Database, SmallDisk, started};
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Amount, Approx},
@@ -81,6 +81,15 @@ pub fn on_a_server_to_stop() -> Option<Place> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = of(CLUSTER.get_or_init(|| started(&["fsync=on"])).as_ref()?);
     Some(Place { _alone: Some(alone), ..place })
+}
+
+/// The same on a server whose disk can be full.
+pub fn on_a_small_disk() -> Option<(SmallDisk, Place)> {
+    // What the server writes ahead takes new space soon, and little of it is kept.
+    let settings =
+        ["fsync=on", "min_wal_size=32MB", "max_wal_size=32MB", "wal_recycle=off", "autovacuum=off"];
+    let (disk, cluster) = SmallDisk::with_cluster(128, &settings)?;
+    Some((disk, of(cluster)))
 }
 
 fn of(cluster: &'static Cluster) -> Place {

@@ -61,13 +61,18 @@ fn as_its_user(program: &Path) -> Command {
 
 /// A new cluster with these settings.
 pub fn started(settings: &[&str]) -> Option<Cluster> {
+    started_in(&tempfile::tempdir().expect("a folder").keep(), settings)
+}
+
+/// A new cluster in this folder, which goes with it.
+pub fn started_in(folder: &Path, settings: &[&str]) -> Option<Cluster> {
     let Some(bin) = bin() else {
         eprintln!(
             "\n!! SKIPPED: Postgres is not installed, and nothing about it was tested; install Debian's 'postgresql'\n"
         );
         return None;
     };
-    let folder = tempfile::tempdir().expect("a folder").keep();
+    let folder = folder.to_path_buf();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).expect("permissions");
     let data = folder.join("data");
     let made = as_its_user(&bin.join("initdb"))
@@ -100,6 +105,54 @@ pub fn started(settings: &[&str]) -> Option<Cluster> {
         thread::sleep(Duration::from_millis(50));
     }
     panic!("{}", fs::read_to_string(cluster.folder.join("log")).unwrap_or_default());
+}
+
+/// A disk in memory with a cluster on it, which can be full; nothing, with a loud line, where this user may mount none.
+pub struct SmallDisk {
+    pub folder: PathBuf,
+    bin: PathBuf,
+}
+
+impl SmallDisk {
+    pub fn with_cluster(megabytes: usize, settings: &[&str]) -> Option<(Self, &'static Cluster)> {
+        let bin = bin()?;
+        let folder = tempfile::tempdir().expect("a folder").keep();
+        let size = format!("size={megabytes}m");
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &size, "equipoise"]).arg(&folder).output();
+        if !mounted.is_ok_and(|mounted| mounted.status.success()) {
+            eprintln!(
+                "\n!! SKIPPED: no disk can be mounted here, and none was full under a ledger in Postgres\n"
+            );
+            return None;
+        }
+        let disk = Self { folder, bin };
+        let cluster = started_in(&disk.folder, settings)?;
+        Some((disk, Box::leak(Box::new(cluster))))
+    }
+
+    /// Nothing more fits.
+    pub fn fill(&self) {
+        let mut file = fs::File::create(self.folder.join("full")).expect("a file");
+        for piece in [1 << 16, 1 << 12] {
+            while file.write_all(&vec![0; piece]).is_ok() {}
+        }
+    }
+
+    pub fn free(&self) {
+        fs::remove_file(self.folder.join("full")).expect("it was full");
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // Whoever starts the server again sees that nobody wants it.
+        let _ = fs::write(self.folder.join("log.end"), "");
+        let mut stop = as_its_user(&self.bin.join("pg_ctl"));
+        let _ = stop.args(["stop", "-m", "immediate", "-D"]).arg(self.folder.join("data")).output();
+        let _ = Command::new("umount").arg("-l").arg(&self.folder).output();
+        let _ = fs::remove_dir(&self.folder);
+    }
 }
 
 impl Cluster {
