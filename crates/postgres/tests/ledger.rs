@@ -238,7 +238,7 @@ fn a_full_disk_loses_nothing() {
     // Long enough that pages and the log of the server grow with every few of them.
     let text = "x".repeat(20_000);
     let mut told: Vec<(String, Option<String>)> = Vec::new();
-    let (mut refused_by_disk, mut granted) = (0, 0);
+    let (mut refused_by_disk, mut granted) = (0, 0_u64);
     let mut opened: Option<Ledger> = None;
     for number in 0..400 {
         if number % 100 == 50 {
@@ -275,7 +275,7 @@ fn a_full_disk_loses_nothing() {
     println!("full disk: {granted} granted, {refused_by_disk} turned down by the disk");
     assert!(refused_by_disk > 0, "the disk was full");
     let verified = ledger.verify(None).unwrap();
-    assert!(verified.charges >= granted as u64, "{} of {granted}", verified.charges);
+    assert!(verified.charges >= granted, "{} of {granted}", verified.charges);
     for (id, hash) in &told {
         let (_, recorded) = ledger.find(id).unwrap().expect("a charge that was told");
         if hash.is_some() {
@@ -288,7 +288,7 @@ fn a_full_disk_loses_nothing() {
     }
     // The rest of the limit, and no more.
     let left = 400 - verified.charges;
-    for number in 0..left + 1 {
+    for number in 0..=left {
         let charged = ledger.charge(&request("0.01", Some(&format!("after{number}"))));
         assert_eq!(matches!(charged, Ok(Charging::Granted(_))), number < left, "{charged:?}");
     }
