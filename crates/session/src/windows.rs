@@ -74,10 +74,14 @@ fn read(every: Every, text: &str) -> Option<Vec<Window>> {
         if one > last {
             return None;
         }
-        while one <= last {
+        loop {
             found.push(one);
             if found.len() > MOST_WINDOWS {
                 return None;
+            }
+            // The last window that there is has none after it.
+            if one == last {
+                break;
             }
             one = one.next();
         }
