@@ -105,13 +105,13 @@ mod tests {
         }
     }
 
-    /// What a claim of one step would have hidden: with all rows beside each other as values, a person moves a sum three times as far.
+    /// What a claim of one step would have hidden: with all rows beside each other as values, a person moves a count three times as far.
     #[test]
     fn rows_that_are_not_made_one_value_are_caught() {
         let adjacency = Adjacency::AddRemove;
-        let asked = Request { column: Some("salary".into()), ..of_all_rows(request("sum", "2", adjacency)) };
+        let asked = of_all_rows(request("count", "2", adjacency));
         let made = plan(&asked);
-        let three = Request { per_unit: None, max_rows_per_unit: Some("3".into()), ..asked };
+        let three = Request { per_unit: None, range: None, max_rows_per_unit: Some("3".into()), ..asked };
         let rows = plan(&Request { epsilon: Some("6".into()), ..three });
         let claim = Claim::promised(made.cost(), adjacency);
         assert!(measured(&rows, rows.rows(), claim, &people(adjacency), PEOPLE).refuted());
