@@ -35,20 +35,15 @@ pub fn asked_by_another(words: &[OsString]) -> Option<ExitCode> {
         [_, word] if word == apart::WORD => {}
         _ => return None,
     }
-    let code = match whoever_asks() {
-        Ok(stream) => match apart::serve(stream, &open::DataFusionJoins, || process::exit(0)) {
-            Ok(()) => 0,
-            Err(_) => 1,
-        },
-        Err(_) => {
-            eprintln!(
-                "equipoise: '{}' is how other programs of equipoise ask; ask with: equipoise sql \"SELECT ..\"",
-                apart::WORD
-            );
-            2
-        }
+    let Ok(stream) = whoever_asks() else {
+        eprintln!(
+            "equipoise: '{}' is how other programs of equipoise ask; ask with: equipoise sql \"SELECT ..\"",
+            apart::WORD
+        );
+        return Some(ExitCode::from(2));
     };
-    Some(ExitCode::from(code))
+    let served = apart::serve(stream, &open::DataFusionJoins, || process::exit(0));
+    Some(if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Standard input, where it is one end of a pair of sockets that nobody else can have.

@@ -247,12 +247,8 @@ fn opened(
         let checked = runtime.block_on(cluster.check(&plan, &task));
         checked.map_err(|refused| several.wrong(refused.problem, refused.next))?;
     }
-    let joined = Joined {
-        query,
-        source: Box::new(Relation::new(plan, task, limits, cluster)),
-        private,
-        public,
-    };
+    let joined =
+        Joined { query, source: Box::new(Relation::new(plan, task, limits, cluster)), private, public };
     let read = |(named, table): (&NamedTable, &Arc<Table>)| {
         let (wanted, scans) = table.planned();
         TableRead { name: named.name.clone(), wanted, scans }

@@ -1,18 +1,27 @@
-//! The rows of a proved plan, as a source for the session: it runs when they are first asked for, which is after the charge.
+//! The rows of a proved plan, as a source for the session: it runs when they are asked for, which is after the charge.
+//!
+//! Rows that are made on this host go to whoever bounds them as they come: no more than a few batches of a relation are in memory beside what the
+//! engine holds. A cluster's are handed on when all of them were held against what was counted.
 
 use crate::{prepare::Limits, table::Ended};
 use arrow::{array::RecordBatch, datatypes::SchemaRef};
 use datafusion::{
     execution::{TaskContext, memory_pool::MemoryConsumer},
-    physical_plan::{ExecutionPlan, execute_stream},
+    physical_plan::{ExecutionPlan, execute_stream, execution_plan::reset_plan_states},
 };
 use equipoise_engine::memory;
 use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Source, Visitor};
 use equipoise_sql_cluster::Cluster;
-use std::sync::{Arc, OnceLock};
-use tokio::runtime::Builder;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::{
+    runtime::{Builder, Runtime},
+    sync::mpsc::{Receiver, Sender, channel},
+};
 
-/// The rows of a relation, read at most once: asked again, they come in the same order.
+/// So many batches wait for whoever bounds rows.
+const WAITING: usize = 4;
+
+/// The rows of a relation, made anew each time that they are asked for; the session asks once.
 pub(crate) struct Relation {
     columns: Vec<String>,
     schema: SchemaRef,
@@ -20,7 +29,6 @@ pub(crate) struct Relation {
     task: Arc<TaskContext>,
     limits: Limits,
     cluster: Option<Cluster>,
-    rows: OnceLock<Result<Vec<RecordBatch>, Lost>>,
 }
 
 impl Relation {
@@ -33,43 +41,75 @@ impl Relation {
     ) -> Self {
         let schema = plan.schema();
         let columns = schema.fields().iter().map(|field| field.name().clone()).collect();
-        Self { columns, schema, plan, task, limits, cluster, rows: OnceLock::new() }
+        Self { columns, schema, plan, task, limits, cluster }
     }
 
-    /// Run the plan. Whatever fails says nothing: its words may hold a row.
-    pub fn rows(&self) -> Result<&[RecordBatch], Lost> {
-        let rows = self.rows.get_or_init(|| {
-            let runtime =
-                Builder::new_multi_thread().worker_threads(self.limits.threads).enable_all().build();
-            let runtime = runtime.map_err(|_| Lost)?;
-            let rows = runtime.block_on(self.run());
-            // Before the runtime goes, which waits for whoever still reads.
-            if let Some(ended) = self.task.session_config().get_extension::<Ended>() {
-                ended.set();
-            }
-            rows
-        });
-        rows.as_deref().map_err(|_| Lost)
-    }
-
-    async fn run(&self) -> Result<Vec<RecordBatch>, Lost> {
-        let held = MemoryConsumer::new("relation").register(self.task.memory_pool());
-        if let Some(cluster) = &self.cluster {
-            let grow = |bytes| held.try_grow(bytes).map_err(|_| equipoise_sql_cluster::Lost);
-            let shrink = || {
-                held.free();
-            };
-            return cluster.rows(&self.plan, &self.task, &grow, &shrink).await.map_err(|_| Lost);
+    /// A plan that did not run yet, and where it runs.
+    fn begin(&self) -> Result<(Arc<dyn ExecutionPlan>, Runtime), Lost> {
+        if let Some(ended) = self.task.session_config().get_extension::<Ended>() {
+            ended.set(false);
         }
-        let mut stream = execute_stream(self.plan.clone(), self.task.clone()).map_err(|_| Lost)?;
-        let mut rows = Vec::new();
+        let plan = reset_plan_states(self.plan.clone()).map_err(|_| Lost)?;
+        let mut runtime = Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(self.limits.threads).enable_all().build();
+        Ok((plan, runtime.map_err(|_| Lost)?))
+    }
+
+    /// Nobody reads any more. This comes before the runtime goes, which waits for whoever still reads tables.
+    fn end(&self) {
+        if let Some(ended) = self.task.session_config().get_extension::<Ended>() {
+            ended.set(true);
+        }
+    }
+
+    /// Run the plan on this host and hand every batch over as it comes. Whatever fails says nothing: its words may hold a row.
+    async fn hand_over(&self, plan: Arc<dyn ExecutionPlan>, to: Sender<RecordBatch>) -> Result<(), Lost> {
+        let mut stream = execute_stream(plan, self.task.clone()).map_err(|_| Lost)?;
         while let Some(batch) = std::future::poll_fn(|context| stream.as_mut().poll_next(context)).await {
-            let batch = batch.map_err(|_| Lost)?;
-            held.try_grow(batch.get_array_memory_size()).map_err(|_| Lost)?;
-            rows.push(batch);
+            to.send(batch.map_err(|_| Lost)?).await.map_err(|_| Lost)?;
         }
-        Ok(rows)
+        Ok(())
     }
+
+    /// Show the rows of a plan that runs here to these visitors, each in a thread of its own.
+    fn stream(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+        let (plan, runtime) = self.begin()?;
+        let (to, from) = channel(WAITING);
+        // Where nobody shows rows any more, because all threads panicked, there is nobody to send to.
+        let from = Arc::new(Mutex::new(from));
+        std::thread::scope(|scope| {
+            for visitor in visitors.iter_mut() {
+                let from = from.clone();
+                scope.spawn(move || {
+                    while let Some(batch) = next(&from) {
+                        shown(&batch, wanted, *visitor);
+                    }
+                });
+            }
+            drop(from);
+            let handed = runtime.block_on(self.hand_over(plan, to));
+            self.end();
+            handed
+        })
+    }
+
+    /// All rows of a plan that runs on a cluster.
+    fn of_cluster(&self, cluster: &Cluster) -> Result<Vec<RecordBatch>, Lost> {
+        let (plan, runtime) = self.begin()?;
+        let held = MemoryConsumer::new("relation").register(self.task.memory_pool());
+        let grow = |bytes| held.try_grow(bytes).map_err(|_| equipoise_sql_cluster::Lost);
+        let shrink = || {
+            held.free();
+        };
+        let rows = runtime.block_on(cluster.rows(&plan, &self.task, &grow, &shrink));
+        self.end();
+        rows.map_err(|_| Lost)
+    }
+}
+
+/// The next batch for whichever thread asks first.
+fn next(from: &Mutex<Receiver<RecordBatch>>) -> Option<RecordBatch> {
+    from.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv()
 }
 
 impl Source for Relation {
@@ -78,7 +118,8 @@ impl Source for Relation {
     }
 
     fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
-        let rows = self.rows()?;
+        let Some(cluster) = &self.cluster else { return self.stream(wanted, visitors) };
+        let rows = self.of_cluster(cluster)?;
         let parts = rows.len().div_ceil(visitors.len().max(1)).max(1);
         std::thread::scope(|scope| {
             for (batches, visitor) in rows.chunks(parts).zip(visitors.iter_mut()) {

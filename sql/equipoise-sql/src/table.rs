@@ -181,9 +181,9 @@ impl fmt::Debug for Part {
 pub(crate) struct Ended(AtomicBool);
 
 impl Ended {
-    /// From now on nobody reads.
-    pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+    /// From now on nobody reads, or somebody does again.
+    pub fn set(&self, ended: bool) {
+        self.0.store(ended, Ordering::Relaxed);
     }
 
     fn is_set(&self) -> bool {
@@ -399,7 +399,9 @@ mod tests {
         let (to, mut made) = tokio::sync::mpsc::channel(8);
         let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, true)]));
         let kinds = vec![ColumnType::Integer];
-        let mut maker = Maker { schema, kinds, is_unit: vec![false], has_unit: true, to, failed: false };
+        let ended = Arc::default();
+        let is_unit = vec![false];
+        let mut maker = Maker { schema, kinds, is_unit, has_unit: true, to, ended, failed: false };
         let rows = 2 * ROWS + 3;
         let wholes: Vec<Option<i64>> = (0..rows).map(|row| i64::try_from(row).ok()).collect();
         let units: Vec<Option<&str>> = (0..rows).map(|row| (row > 0).then_some(&long[..row % 2])).collect();

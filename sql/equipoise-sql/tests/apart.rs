@@ -132,7 +132,7 @@ fn a_relation_is_the_same_whoever_reads_the_tables() {
     for from in FROM {
         let query = query(folder.path(), from);
         let several = Several::read(&query).unwrap();
-        let here = several::installed().unwrap().open(&several, &given()).unwrap();
+        let here = several::installed().unwrap().open(&several, &given(), None).unwrap();
         let apart = agreed(program(), &query).unwrap_or_else(|error| panic!("{query}: {error}"));
         assert_eq!((&apart.private, &apart.public), (&here.private, &here.public), "{query}");
         let table = |read: &TableRead| (0..read.scans).map(|_| opened(&read.name)).collect();
@@ -162,7 +162,7 @@ fn what_is_wrong_is_the_same_line_and_tables_that_are_public_are_said_beside_the
         right.replace("visits.csv", "nowhere.csv"),
     ] {
         let several = Several::read(&wrong).unwrap();
-        let here = several::installed().unwrap().open(&several, &given()).err().unwrap();
+        let here = several::installed().unwrap().open(&several, &given(), None).err().unwrap();
         let apart = agreed(program(), &wrong).err().unwrap();
         assert_eq!((here.to_string(), here.position()), (apart.to_string(), apart.position()));
     }
@@ -172,7 +172,7 @@ fn what_is_wrong_is_the_same_line_and_tables_that_are_public_are_said_beside_the
     let public = vec![towns.clone(), "what the query does not name".to_string()];
     let beside = Beside { public, ..Beside::default() };
     let agreed = apart::open(program(), &several, &given(), &beside, &columns).unwrap();
-    assert_eq!(agreed.public, [towns.clone()]);
+    assert_eq!(agreed.public, std::slice::from_ref(&towns));
     // Units, too; what the query says goes before.
     let units = vec![("people".to_string(), "nobody".to_string()), (towns.clone(), "town".to_string())];
     let known = Beside { units, ..Beside::default() };
@@ -180,20 +180,22 @@ fn what_is_wrong_is_the_same_line_and_tables_that_are_public_are_said_beside_the
     assert!(error.contains("a row would belong to two units"), "{error}");
 }
 
+/// A table that breaks off.
+struct Broken(Box<dyn Source>);
+
+impl Source for Broken {
+    fn columns(&self) -> &[String] {
+        self.0.columns()
+    }
+    fn scan(&self, _: &[ColumnRead], _: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+        Err(Lost)
+    }
+}
+
 #[test]
 fn rows_are_lost_where_one_side_goes_away_and_only_what_was_agreed_is_read() {
     let folder = database();
     let query = query(folder.path(), FROM[0]);
-    // Tables that break off.
-    struct Broken(Box<dyn Source>);
-    impl Source for Broken {
-        fn columns(&self) -> &[String] {
-            self.0.columns()
-        }
-        fn scan(&self, _: &[ColumnRead], _: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
-            Err(Lost)
-        }
-    }
     let agreed_query = agreed(program(), &query).unwrap();
     let tables: Vec<Broken> = agreed_query.reads.iter().map(|read| Broken(opened(&read.name))).collect();
     let relation = agreed_query.relation(tables.iter().map(|table| vec![table as &dyn Source]).collect());

@@ -265,6 +265,23 @@ fn nothing_is_charged_for_a_query_that_is_not_accepted() {
     assert!(!log(folder.path()).contains("charged"), "{}", log(folder.path()));
 }
 
+/// Rows go to whoever bounds them as they come: a relation needs no memory for all of its rows.
+#[test]
+fn a_relation_may_be_larger_than_the_memory() {
+    let folder = database();
+    let hours: String = (0..400).fold("hour\n".into(), |all, hour| all + &format!("{hour}\n"));
+    fs::write(folder.path().join("hours.csv"), hours).unwrap();
+    let query = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=200, delta=1e-6, privacy_unit_column=people.person, public_tables=[hours]) \
+                 COUNT(*) AS n FROM 'people.csv' people CROSS JOIN 'hours.csv' hours";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_equipoise-sql"));
+    command.args(["sql", query, "--json"]).current_dir(folder.path());
+    // 1.2 million rows of an id each have 30 MB and more.
+    let output = command.env_remove("EQUIPOISE_LEDGER").env("EQUIPOISE_SQL_MEMORY", "8").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(near(&answer["rows"][0][0], 400.0 * PEOPLE as f64), "{answer}");
+}
+
 #[test]
 fn what_fails_after_the_charge_is_one_fixed_line() {
     let folder = database();
