@@ -169,7 +169,7 @@ impl fmt::Display for OpenError {
         };
         match &self.problem {
             Problem::Header(problem) => f.write_str(&problem.line(&file)),
-            Problem::Missing => write!(f, "there is no file {file}; check the path"),
+            Problem::Missing => f.write_str(&not_there(&file)),
             Problem::Folder => write!(f, "{file} is a folder; name a file in it"),
             Problem::NotAFile => write!(f, "{file} is a pipe or a device; save its content to a file first"),
             Problem::Unreadable(kind) => {
@@ -233,6 +233,7 @@ impl fmt::Display for OpenError {
             }
             Problem::NeedsAFile => write!(f, "Parquet cannot be read from a pipe; save it to a file first"),
             Problem::ReadBefore => write!(f, "{file} was read before and cannot be read again"),
+            Problem::NothingFits if file.contains("://") => f.write_str(&not_there(&file)),
             Problem::NothingFits => write!(f, "no file fits {file}; check the pattern"),
             Problem::Pattern => write!(f, "{file} is no pattern; use *, ? and [..] as in a shell"),
             Problem::NoData => write!(
@@ -250,6 +251,17 @@ impl fmt::Display for OpenError {
                 )
             }
         }
+    }
+}
+
+/// There is no such file. Whoever wrote an address is told which ones there are.
+pub(crate) fn not_there(file: &str) -> String {
+    if file.contains("://") {
+        format!(
+            "{file} is no file; name one of this machine, or a table by sqlite:, postgres://, duckdb: or spark: (other engines are asked from Python)"
+        )
+    } else {
+        format!("there is no file {file}; check the path")
     }
 }
 

@@ -11,6 +11,7 @@ pub use near::Covering;
 
 use crate::{
     OpenError, STANDARD_INPUT, TableAddress, expand, is_pattern, on_disk,
+    problem::not_there,
     remote::{self, FoundTable, PostgresAddress},
     sqlite,
 };
@@ -211,7 +212,7 @@ fn table_name(address: &TableAddress, typed: &Path, ledger: &Path) -> Result<Str
 pub fn no_file(file: &Path, error: &io::Error) -> String {
     let shown = shown(file);
     match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no file '{shown}'; check the path"),
+        io::ErrorKind::NotFound => not_there(&format!("'{shown}'")),
         io::ErrorKind::InvalidFilename => format!("'{shown}' is not UTF-8 text; rename the file"),
         kind => format!("'{shown}' cannot be read ({kind}); check its permissions"),
     }
