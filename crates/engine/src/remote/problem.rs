@@ -128,7 +128,7 @@ impl ServerProblem {
             }
             Self::NotATable(what) => write!(
                 f,
-                "{at} is {what}, which one row could make fail for all others; ask about a table, or write it to a file first, with equipoise extract ADDRESS --query 'SELECT ..' --into FILE"
+                "{at} is {what}, which one row could make fail for all others; ask about a table, or write it to a file first, which 'extract' does for a query"
             ),
             Self::Policies => write!(
                 f,
