@@ -6,14 +6,16 @@ use crate::{
     error::PlanError,
     ledger::{Ledger, LedgerError},
     next::NextStep,
-    plan::{Part, Plan},
+    plan::{Part, Plan, ToldRows},
     promise::{Outcome, Promise},
     release::Release,
     request::Request,
     statistic::{Argument, Statistic, Truth},
 };
 use equipoise_core::{adjacency::Unit, ratio::Ratio, wording::Surface};
+use equipoise_expression::{Expression, Node};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Bars that are less sure keep nobody from asking.
 const SURE: f64 = 0.95;
@@ -31,6 +33,14 @@ struct RowCount {
     /// How far the upper end lies above the count: what the bar's price made it, whatever the noise was.
     reach: u64,
     receipt: String,
+}
+
+impl RowCount {
+    /// What it tells of the number of rows: the count, and where that will not do, the most that there may be.
+    fn told(&self) -> [ToldRows; 2] {
+        let about = self.most.saturating_sub(self.reach);
+        [ToldRows { about, off: self.reach }, ToldRows { about: self.most, off: self.most }]
+    }
 }
 
 /// What this analyst was told of the number of rows of a data set while it was as it is now, in answers of their own or in others' that
@@ -130,11 +140,14 @@ impl EarlierCounts {
             return self.check_batch(plan);
         }
         let Some(hopeless) = self.hopeless(&plan.parts()[0], &plan.promise()) else { return Ok(()) };
-        let more = plan.with_more_epsilon(hopeless.count.most);
+        let more = hopeless.count.told().into_iter().find_map(|told| plan.with_more_epsilon(told));
+        let is_sure = more.as_ref().is_some_and(|more| more.is_sure);
+        let more = more.map(|more| more.step);
         let enough = more.as_ref().and_then(|step| step.request.epsilon.clone());
         let for_all = match &enough {
-            Some(epsilon) => format!("`epsilon={epsilon}` is enough"),
-            None => "no epsilon up to 10 is enough".to_string(),
+            Some(epsilon) if is_sure => format!("`epsilon={epsilon}` is enough"),
+            Some(epsilon) => format!("`epsilon={epsilon}` may be enough"),
+            None => "no epsilon up to 10 is sure to be enough".to_string(),
         };
         if hopeless.parts.is_empty() {
             let problem = format!("this would be refused: it takes {}", hopeless.rows());
@@ -221,7 +234,7 @@ impl EarlierCounts {
         let column = request.column.as_ref().or(request.group_by.first());
         let wider = |count: &&RowCount| {
             count.promise.windows == promise.windows
-                && (count.filter.is_none() || count.filter == request.filter)
+                && count.filter.as_ref().is_none_or(|wider| is_part_of(wider, request.filter.as_ref()))
                 // Under replace rows without a value take part, which a count of the column leaves out.
                 && (count.column.is_none() || (count.column.as_ref() == column && promise.adjacency == "add-remove"))
                 && (&count.promise.unit, count.promise.max_rows_per_unit, count.promise.max_groups_per_unit)
@@ -231,6 +244,23 @@ impl EarlierCounts {
         // ends at zero, which makes the lowest counts the narrowest.
         self.0.iter().filter(wider).min_by_key(|count| count.reach)
     }
+}
+
+/// Do the rows of a filter all pass this one too? So they do where it asks for nothing but some of what they fulfil.
+fn is_part_of(wider: &str, filter: Option<&String>) -> bool {
+    fn conditions(expression: &Expression, into: &mut BTreeSet<String>) {
+        match &expression.node {
+            Node::And(parts) => parts.iter().for_each(|part| conditions(part, into)),
+            _ => drop(into.insert(expression.to_string())),
+        }
+    }
+    let of = |text: &str| {
+        let mut all = BTreeSet::new();
+        conditions(&Expression::parse(text).ok()?, &mut all);
+        Some(all)
+    };
+    let Some(filter) = filter else { return false };
+    wider == filter || of(wider).zip(of(filter)).is_some_and(|(wider, filter)| wider.is_subset(&filter))
 }
 
 /// What a release tells of numbers of rows, under the id of its charge.
@@ -343,6 +373,13 @@ mod tests {
         assert_eq!(check(&session, &median, LONG_AGO), Ok(()), "a count of some rows says nothing of all");
         let filtered = Request { filter: of_town.filter.clone(), ..median.clone() };
         assert!(check(&session, &filtered, LONG_AGO).is_err(), "the same rows");
+        let with = |filter: &str| Request { filter: Some(filter.into()), ..median.clone() };
+        for some_of_them in ["salary > 5 and town = 'a'", "town='a' and (salary > 5 and salary < 9)"] {
+            assert!(check(&session, &with(some_of_them), LONG_AGO).is_err(), "{some_of_them}");
+        }
+        for others in ["salary > 5", "town = 'b' and salary > 5", "town = 'a' or salary > 5"] {
+            assert_eq!(check(&session, &with(others), LONG_AGO), Ok(()), "{others}");
+        }
         told(&mut session, &asked("count", "10"));
         let few = check(&session, &median, LONG_AGO).unwrap_err();
         assert!(

@@ -19,8 +19,21 @@ use equipoise_expression::respelled as respell;
 const MOST_EPSILON: u64 = 10;
 /// Epsilons from ten to this power on are tried.
 const LEAST_POWER: i64 = -4;
-/// A noisy number of rows may be off by a tenth, and is noisy again when the question is asked anew.
-const MARGIN: (u64, u64) = (9, 10);
+
+/// How many rows there are, by a noisy number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToldRows {
+    pub about: u64,
+    /// How far off it may be, as often as its bar holds.
+    pub off: u64,
+}
+
+/// The same question with more epsilon.
+pub(crate) struct MoreEpsilon {
+    pub step: NextStep,
+    /// It is enough for the fewest rows that there may be.
+    pub is_sure: bool,
+}
 
 impl Plan {
     /// A question that would do where this one was refused, as far as the answer tells; of several, where the first of them was.
@@ -50,9 +63,9 @@ impl Plan {
         priced(request, part, "all of epsilon is for what can be answered".to_string())
     }
 
-    /// The same question with the least epsilon for which so many rows are enough.
-    pub(crate) fn with_more_epsilon(&self, rows: u64) -> Option<NextStep> {
-        with_more_epsilon(&self.parts[0], rows)
+    /// The same question with the least epsilon for which the rows that were told of are enough.
+    pub(crate) fn with_more_epsilon(&self, told: ToldRows) -> Option<MoreEpsilon> {
+        with_more_epsilon(&self.parts[0], told)
     }
 
     /// The request that is meant where this one cannot be planned, if what the error says to do makes it a plan.
@@ -212,7 +225,8 @@ fn instead(part: &Part, answer: &Answer) -> Option<NextStep> {
         return None;
     }
     // Where the column holds texts, more epsilon helps nobody.
-    let more = || rows.filter(|_| !doubted).and_then(|rows| with_more_epsilon(part, rows));
+    let told = rows.filter(|_| !doubted).map(|about| ToldRows { about, off: part.task.rows_within() });
+    let more = || told.and_then(|told| with_more_epsilon(part, told)).map(|more| more.step);
     let advised = || with_advised_epsilon(part, answer).filter(|_| refused && !doubted);
     let other = || by_other_means(part, answer).filter(|_| refused || doubted);
     more().or_else(advised).or_else(other).or_else(|| plainer(part).filter(|_| refused))
@@ -253,26 +267,32 @@ fn refused_rows(answer: &Answer) -> Option<u64> {
     count(answer.rows).filter(|_| answer.outcome() == Outcome::Refused || some_missing().is_some())
 }
 
-/// The same with the least epsilon of one digit for which so many rows are enough.
-fn with_more_epsilon(part: &Part, rows: u64) -> Option<NextStep> {
-    let needed = |eps: &Ratio| {
-        let request = Request { epsilon: Some(eps.to_string()), ..part.request.clone() };
-        let (part, _) = Part::new(&request, &part.facts).ok()?;
-        part.task.rows_needed()
+/// The same with the least epsilon of one digit for which the rows are enough: the fewest that there may be, and where no epsilon will do
+/// for so few, as many as there seem to be. What is enough is so for the noise of the next answer too, as often as its bar holds.
+fn with_more_epsilon(part: &Part, told: ToldRows) -> Option<MoreEpsilon> {
+    let ToldRows { about, off } = told;
+    let enough_for = |rows: u64| -> Option<(Ratio, u64)> {
+        let assured = |eps: &Ratio| {
+            let request = Request { epsilon: Some(eps.to_string()), ..part.request.clone() };
+            let (part, _) = Part::new(&request, &part.facts).ok()?;
+            part.task.rows_assured()
+        };
+        let enough = |eps: &Ratio| assured(eps).is_some_and(|assured| assured <= rows);
+        let eps = solve::smallest_of_digits(1, LEAST_POWER..1, enough)?;
+        // What is asked for already was not enough.
+        let before: Ratio = part.request.epsilon.as_deref()?.parse().ok()?;
+        let rows = assured(&eps)?;
+        (eps > before && eps <= Ratio::from(MOST_EPSILON)).then_some((eps, rows))
     };
-    let (part_of, of) = MARGIN;
-    let enough = |eps: &Ratio| needed(eps).is_some_and(|needed| needed <= rows.saturating_mul(part_of) / of);
-    let eps = solve::smallest_of_digits(1, LEAST_POWER..1, enough)?;
-    // What is asked for already was not enough.
-    let before: Ratio = part.request.epsilon.as_deref()?.parse().ok()?;
-    if eps <= before || eps > Ratio::from(MOST_EPSILON) {
-        return None;
-    }
-    let needed = needed(&eps)?;
+    let surely = enough_for(about.saturating_sub(off));
+    let is_sure = surely.is_some();
+    let (eps, enough) = surely.or_else(|| enough_for(about))?;
     let request = Request { epsilon: Some(eps.to_string()), ..part.request.clone() };
     let there =
         if part.group_by.is_empty() { "there are" } else { "the middle one of the refused groups has" };
-    priced(request, part, format!("{there} about {rows} rows, and {needed} are enough at this epsilon"))
+    let give_or_take = if off > 0 { format!(", give or take {off}") } else { String::new() };
+    let why = format!("{there} about {about} rows{give_or_take}, and {enough} are enough at this epsilon");
+    Some(MoreEpsilon { step: priced(request, part, why)?, is_sure })
 }
 
 /// Did hardly any row hold a value?
@@ -344,7 +364,11 @@ fn by_other_means(part: &Part, answer: &Answer) -> Option<NextStep> {
             let request = histogram_of(request, column, epsilon);
             priced(request, part, "it counts each value that enough rows have".to_string())
         }
-        (Statistic::Correlation, _) => {
+        // Of so few rows a covariance tells nothing either.
+        (Statistic::Correlation, _)
+            if refused_rows(answer)
+                .is_none_or(|rows| part.rows_needed().is_none_or(|needed| rows >= needed)) =>
+        {
             let request = Request { statistic: Statistic::Covariance.name().to_string(), ..request.clone() };
             priced(request, part, "it takes no spread, only rows".to_string())
         }
@@ -443,7 +467,14 @@ mod tests {
             assert!(plan.parts[0].rows_needed().unwrap() > 2000, "{statistic}");
             let step = plan.instead(&[refused(2000)]).unwrap_or_else(|| panic!("{statistic}"));
             let better = Plan::new(&step.request, &facts()).unwrap();
-            assert!(better.parts[0].rows_needed().unwrap() <= 1800, "{statistic}: {step:?}");
+            // The number of rows that was told is off, and so is the one that decides next time.
+            let off = plan.parts[0].task.rows_within();
+            let more = plan.with_more_epsilon(ToldRows { about: 2000, off }).unwrap();
+            assert_eq!(more.step, step, "{statistic}");
+            let assured = better.parts[0].task.rows_assured().unwrap();
+            assert!(better.parts[0].rows_needed().unwrap() < assured, "{statistic}: {step:?}");
+            let fewest = if more.is_sure { 2000_u64.saturating_sub(off) } else { 2000 };
+            assert!(assured <= fewest, "{statistic}: {off}, {step:?}");
             assert_eq!(step.charge, Spent::from(better.charge()));
             let step = plan.instead(&[refused(1)]).unwrap_or_else(|| panic!("{statistic}"));
             assert_eq!(step.request.statistic, "count", "{statistic}: nothing else helps a single row");
@@ -568,7 +599,7 @@ mod tests {
         let part = Answer::released(json!([null, 40]), bar()).with_rows(Some(400));
         let step = plan.instead(&[part]).expect("more epsilon");
         let better = Plan::new(&step.request, &facts()).unwrap();
-        assert!(better.parts[0].rows_needed().unwrap() <= 360, "{step:?}");
+        assert!(better.parts[0].task.rows_assured().unwrap() <= 400, "{step:?}");
         assert_eq!(plan.instead(&[Answer::released(json!([30, 40]), bar()).with_rows(Some(400))]), None);
     }
 

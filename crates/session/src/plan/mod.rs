@@ -15,6 +15,7 @@ mod target;
 mod together;
 
 pub use crate::{error::PlanError, facts::DataFacts};
+pub(crate) use instead::ToldRows;
 pub use part::Part;
 
 use crate::{

@@ -179,6 +179,11 @@ impl Part {
         self.task.parts_needed()
     }
 
+    /// From how many rows on a key is named in 19 cases of 20, where keys are found.
+    pub(crate) fn keys_from(&self) -> Option<u64> {
+        self.task.keys_from()
+    }
+
     /// The other mechanisms that could answer, and what each would do at the same price.
     pub fn runners_up(&self) -> &[RunnerUp] {
         &self.runners_up

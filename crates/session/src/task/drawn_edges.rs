@@ -251,6 +251,14 @@ impl Answering for DrawnEdges {
         self.quantiles.rows_needed()
     }
 
+    fn rows_assured(&self) -> Option<u64> {
+        self.quantiles.rows_assured()
+    }
+
+    fn rows_within(&self) -> u64 {
+        self.quantiles.rows_within()
+    }
+
     fn no_prediction(&self) -> String {
         "the error of drawn edges depends on the number of rows; give `epsilon`".to_string()
     }

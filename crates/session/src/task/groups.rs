@@ -259,6 +259,13 @@ impl Answering for GroupedStatistic {
         &self.shown
     }
 
+    fn keys_from(&self) -> Option<u64> {
+        match &self.keys {
+            Keys::Stated(_) => None,
+            Keys::Found { told_from, .. } => *told_from,
+        }
+    }
+
     fn predicted(&self) -> Option<f64> {
         self.task.predicted()
     }
@@ -269,6 +276,14 @@ impl Answering for GroupedStatistic {
 
     fn rows_needed(&self) -> Option<u64> {
         self.task.rows_needed()
+    }
+
+    fn rows_assured(&self) -> Option<u64> {
+        self.task.rows_assured()
+    }
+
+    fn rows_within(&self) -> u64 {
+        self.task.rows_within()
     }
 
     fn parts_needed(&self) -> Vec<(Option<String>, u64)> {

@@ -180,6 +180,13 @@ impl Answering for Histogram {
         &self.by
     }
 
+    fn keys_from(&self) -> Option<u64> {
+        match &self.keys {
+            Keys::Stated { .. } => None,
+            Keys::Found(found) => Some(found.told_from),
+        }
+    }
+
     fn predicted(&self) -> Option<f64> {
         Some(self.within())
     }

@@ -142,6 +142,11 @@ pub(crate) trait Answering {
         &[]
     }
 
+    /// From how many rows on a key is named in 19 cases of 20, where keys are found.
+    fn keys_from(&self) -> Option<u64> {
+        None
+    }
+
     /// How many answers it has for each group.
     fn answers(&self) -> usize {
         1
@@ -165,6 +170,16 @@ pub(crate) trait Answering {
     /// From how many rows on all of it is released, about, where public facts tell.
     fn rows_needed(&self) -> Option<u64> {
         None
+    }
+
+    /// From how many rows on it is refused as seldom as its bar fails: what is needed, and as many more as noise may take away.
+    fn rows_assured(&self) -> Option<u64> {
+        self.rows_needed()
+    }
+
+    /// How far off the number of rows may be that an answer is told with, as often as its bar holds.
+    fn rows_within(&self) -> u64 {
+        0
     }
 
     /// The same for each part of a summary that is released or refused on its own, of quantiles with their fractions; none where all of it
@@ -418,6 +433,10 @@ impl Answering for Task {
         dispatch!(self, task => task.group_by())
     }
 
+    fn keys_from(&self) -> Option<u64> {
+        dispatch!(self, task => task.keys_from())
+    }
+
     fn answers(&self) -> usize {
         dispatch!(self, task => task.answers())
     }
@@ -436,6 +455,14 @@ impl Answering for Task {
 
     fn rows_needed(&self) -> Option<u64> {
         dispatch!(self, task => task.rows_needed())
+    }
+
+    fn rows_assured(&self) -> Option<u64> {
+        dispatch!(self, task => task.rows_assured())
+    }
+
+    fn rows_within(&self) -> u64 {
+        dispatch!(self, task => task.rows_within())
     }
 
     fn parts_needed(&self) -> Vec<(Option<String>, u64)> {

@@ -497,6 +497,20 @@ impl Answering for Moments {
         }
     }
 
+    fn rows_assured(&self) -> Option<u64> {
+        let RangeBy::Searched(searched) = &self.range else { return None };
+        searched.assured(self.moment == Moment::Sum, |sums| self.told_within(sums))
+    }
+
+    fn rows_within(&self) -> u64 {
+        let RangeBy::Searched(searched) = &self.range else { return 0 };
+        let within = match self.moment {
+            Moment::Sum => searched.count.within(),
+            Moment::Mean | Moment::Variance => searched.told_within(|sums| self.told_within(sums)),
+        };
+        within.unsigned_abs()
+    }
+
     fn predicted(&self) -> Option<f64> {
         let RangeBy::Declared(clip, sums) = &self.range else { return None };
         let farthest = self.frame(clip).farthest;

@@ -541,6 +541,17 @@ impl Answering for Quantiles {
         }
     }
 
+    fn rows_assured(&self) -> Option<u64> {
+        Some(self.rows_needed()?.saturating_add(self.rows_within()))
+    }
+
+    fn rows_within(&self) -> u64 {
+        match &self.kind {
+            Kind::One { guard, .. } | Kind::Several { guard, .. } => guard.within(),
+            Kind::Stable { .. } => 0,
+        }
+    }
+
     fn parts_needed(&self) -> Vec<(Option<String>, u64)> {
         self.names.iter().cloned().map(Some).zip(self.needed_each().iter().copied()).collect()
     }

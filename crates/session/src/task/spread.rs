@@ -157,4 +157,12 @@ impl Answering for SpreadDrawn {
     fn rows_needed(&self) -> Option<u64> {
         Some(self.needed)
     }
+
+    fn rows_assured(&self) -> Option<u64> {
+        Some(self.needed.saturating_add(self.rows_within()))
+    }
+
+    fn rows_within(&self) -> u64 {
+        self.guard.within()
+    }
 }

@@ -67,6 +67,18 @@ impl<S> Searched<S> {
         if is_sum { self.needed } else { self.told }
     }
 
+    /// From how many rows on it is refused as seldom as a bar fails, where the sums of a stage tell a number that may be so far off.
+    pub fn assured(&self, is_sum: bool, within: impl Fn(&S) -> i64) -> Option<u64> {
+        let counted = self.needed.saturating_add(self.count.within());
+        let told = self.told.saturating_add(self.told_within(within));
+        u64::try_from(if is_sum { counted } else { counted.max(told) }).ok()
+    }
+
+    /// How far off the number of rows is at most that is told, by the sums of whatever stage.
+    pub fn told_within(&self, within: impl Fn(&S) -> i64) -> i64 {
+        self.stages.iter().map(|stage| within(&stage.sums)).max().unwrap_or_default()
+    }
+
     /// The cells that rows are counted in.
     pub fn cells(&self) -> CellLattice {
         self.stages[0].search.cells()

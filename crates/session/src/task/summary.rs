@@ -155,6 +155,16 @@ impl Answering for Summary {
         self.moments.rows_needed().max(quantiles.and_then(|(one, _)| one.rows_needed()))
     }
 
+    fn rows_assured(&self) -> Option<u64> {
+        let quantiles = self.quantiles.as_ref().filter(|(quantiles, _)| !quantiles.has_cells());
+        self.moments.rows_assured().max(quantiles.and_then(|(one, _)| one.rows_assured()))
+    }
+
+    fn rows_within(&self) -> u64 {
+        let quantiles = self.quantiles.as_ref().map_or(0, |(one, _)| one.rows_within());
+        self.moments.rows_within().max(quantiles)
+    }
+
     fn parts_needed(&self) -> Vec<(Option<String>, u64)> {
         let sums = (None, self.moments.rows_needed().unwrap_or(0));
         let refused = self.quantiles.iter().filter(|(quantiles, _)| !quantiles.has_cells());

@@ -138,7 +138,7 @@ impl Moments {
         coins: &mut C,
     ) -> Option<Pair> {
         let within = match &self.divisor {
-            Divisor::TwoSides => self.rows_within(sums),
+            Divisor::TwoSides => self.told_within(sums),
             Divisor::Bought { within, .. } => *within,
             Divisor::Public | Divisor::Stated(_) => return None,
         };
@@ -286,7 +286,7 @@ impl Moments {
         let twice_steps = 2.0 * self.steps as f64;
         // Noise of both sides by as much moves the number of rows by as much.
         let bar = Bar::around(drawn.rows, sums.within.saturating_mul(2)).divided(twice_steps);
-        let within = self.rows_within(sums);
+        let within = self.told_within(sums);
         // The noisy number itself: what the noise does to it is part of what it does to the mean.
         let noisy = Bar::around(drawn.rows, 0).divided(twice_steps);
         let within_both = sums.within.saturating_mul(2);
@@ -295,7 +295,7 @@ impl Moments {
     }
 
     /// By how much noise on both sides moves the number of rows at most.
-    fn rows_within(&self, sums: &Sums) -> i64 {
+    pub(super) fn told_within(&self, sums: &Sums) -> i64 {
         sums.within / self.steps + 2
     }
 

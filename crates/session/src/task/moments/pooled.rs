@@ -175,6 +175,14 @@ impl Answering for Pooled {
         self.lead.rows_needed()
     }
 
+    fn rows_assured(&self) -> Option<u64> {
+        self.lead.rows_assured()
+    }
+
+    fn rows_within(&self) -> u64 {
+        self.lead.rows_within()
+    }
+
     fn no_prediction(&self) -> String {
         self.lead.no_prediction()
     }

@@ -224,8 +224,11 @@ impl PairStatistic {
             Ranges::Searched(_, searched)
                 if counted.is_some_and(|rows| rows < searched.needed) || (!shared && told < searched.told) =>
             {
+                // As few as there may be none.
+                let none = told <= searched.told_within(told_within);
+                let doubt = if none { " (do both columns hold numbers?)" } else { "" };
                 Some(format!(
-                    "too few rows: ranges are found from about {} rows with both values on; raise epsilon, or declare `range` and `range_y`",
+                    "too few rows{doubt}: ranges are found from about {} rows with both values on; raise epsilon, or declare `range` and `range_y`",
                     searched.told
                 ))
             }
@@ -405,12 +408,27 @@ impl Answering for PairStatistic {
         }
     }
 
+    fn rows_assured(&self) -> Option<u64> {
+        let Ranges::Searched(_, searched) = &self.ranges else { return None };
+        searched.assured(false, told_within)
+    }
+
+    fn rows_within(&self) -> u64 {
+        let Ranges::Searched(_, searched) = &self.ranges else { return 0 };
+        searched.told_within(told_within).unsigned_abs()
+    }
+
     fn no_prediction(&self) -> String {
         let statistic = self.statistic();
         format!(
             "the error of a {statistic} depends on the number of rows and on how far they spread; give `epsilon`"
         )
     }
+}
+
+/// How far off the number of rows is at most that the sums tell.
+fn told_within(sums: &PairSums) -> i64 {
+    sums.within.rows / sums.steps + 1
 }
 
 /// How many times as much epsilon, or as many rows, it takes until both variances are above zero, where noise lets anybody tell: bars are

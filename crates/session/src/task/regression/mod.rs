@@ -158,8 +158,11 @@ impl Regression {
             Ranges::Searched(_, searched)
                 if told < searched.told || counted.is_some_and(|rows| rows < searched.needed) =>
             {
+                // As few as there may be none.
+                let none = told <= searched.told_within(told_within);
+                let doubt = if none { " (do all of them hold numbers?)" } else { "" };
                 Some(format!(
-                    "too few rows: ranges of {} columns are found from about {} rows with all values on; raise epsilon, or declare `range` and `range_on`",
+                    "too few rows{doubt}: ranges of {} columns are found from about {} rows with all values on; raise epsilon, or declare `range` and `range_on`",
                     self.names.len(),
                     searched.told
                 ))
@@ -386,10 +389,25 @@ impl Answering for Regression {
         }
     }
 
+    fn rows_assured(&self) -> Option<u64> {
+        let Ranges::Searched(_, searched) = &self.ranges else { return None };
+        searched.assured(false, told_within)
+    }
+
+    fn rows_within(&self) -> u64 {
+        let Ranges::Searched(_, searched) = &self.ranges else { return 0 };
+        searched.told_within(told_within).unsigned_abs()
+    }
+
     fn no_prediction(&self) -> String {
         "the error of a regression depends on the number of rows and on how far they spread; give `epsilon`"
             .to_string()
     }
+}
+
+/// How far off the number of rows is at most that the sums tell.
+fn told_within(sums: &MomentSums) -> i64 {
+    sums.within / sums.steps() + 1
 }
 
 #[cfg(test)]
