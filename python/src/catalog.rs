@@ -119,6 +119,12 @@ pub fn table_ranks_words(statistic: &str, bars: &str) -> PyResult<Option<String>
     Ok(bar::table_ranks_words(statistic, &bars))
 }
 
+/// What a table of found keys does not show.
+#[pyfunction]
+pub fn rare_keys_words(rows: u64) -> String {
+    bar::rare_keys_words(rows)
+}
+
 /// A question that would do after a refusal, as it is typed in Python.
 #[pyfunction]
 pub fn next_call(step: &str) -> PyResult<String> {

@@ -54,7 +54,8 @@ mod _equipoise {
         books::{Account, Books, Planned, known_as, simulate},
         catalog::{
             answer_words, audit, audits, calibrate, cautions, explain, in_python, limits_words, mechanisms,
-            next_call, picture, rows_words, short_words, table_ranks_words, table_words, visible,
+            next_call, picture, rare_keys_words, rows_words, short_words, table_ranks_words, table_words,
+            visible,
         },
         databases::{extract, extract_rows, hand_password},
         elsewhere::release_elsewhere,

@@ -70,15 +70,32 @@ def test_a_session_knows_what_it_was_told_of_its_rows() -> None:
     assert "would_be_refused" not in hopeless.summarize()
     session.count(epsilon=10).release()
     told = hopeless.summarize()["would_be_refused"]
-    assert told["why"].startswith("this would be refused") and told["call"].startswith("eq.median(data, 'pay', epsilon=")
+    assert told["why"].startswith("this would be refused") and told["call"].startswith("session.median('pay', epsilon=")
     spent = session.spent
-    with pytest.raises(eq.RequestError, match="this would be refused"):
+    with pytest.raises(eq.RequestError, match="this would be refused") as caught:
         hopeless.release()
+    assert caught.value.call == told["call"]
     assert session.spent == spent
     assert hopeless.release(anyway=True).refused
     # Another session has other rows, and whoever asks without one may have any.
     assert eq.Session(PEOPLE).median("pay", epsilon=0.01).release().refused
     assert eq.median(PEOPLE, "pay", epsilon=0.01).refused
+
+
+def test_the_next_call_is_charged_where_the_first_one_was(tmp_path: Path) -> None:
+    """It named neither the session nor the ledger: what was asked next was charged elsewhere."""
+    refused = eq.Session(PEOPLE).median("pay", epsilon=0.01).release()
+    assert refused.next_step is not None and refused.next_step["call"].startswith("session.")
+    with pytest.raises(eq.RequestError) as caught:
+        eq.Session(PEOPLE, privacy_unit="town").median("pya", epsilon=1)
+    assert caught.value.call == "session.median('pay', epsilon=1).release()"
+    ledger = str(tmp_path / "pay.ledger")
+    refused = eq.median(PEOPLE, "pay", epsilon=0.01, ledger=ledger, name="people", analyst="ana")
+    assert refused.next_step is not None
+    call = refused.next_step["call"]
+    assert call.endswith(f", ledger={ledger!r}, name='people', analyst='ana')"), call
+    eval(call, {"eq": eq, "data": PEOPLE})  # noqa: S307, our own text
+    assert refused.receipt["ledger"] is not None
 
 
 def test_parts_of_a_summary_can_be_left_out() -> None:
@@ -87,7 +104,7 @@ def test_parts_of_a_summary_can_be_left_out() -> None:
     with pytest.raises(eq.RequestError, match="some of this would be refused: the quantiles 0.05") as caught:
         session.summary("pay", epsilon=1, interval=True).release()
     assert "no_quantiles=True gives all of epsilon to the others" in str(caught.value)
-    assert caught.value.call == "eq.summary(data, 'pay', epsilon=1, adjacency='add-remove', no_quantiles=True)"
+    assert caught.value.call == "session.summary('pay', epsilon=1, no_quantiles=True).release()"
     release = session.summary("pay", epsilon=1, no_quantiles=True).release()
     assert [answer["statistic"] for answer in release.answers] == ["count", "mean", "standard-deviation"]
 

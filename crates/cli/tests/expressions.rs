@@ -80,7 +80,7 @@ fn a_question_that_cannot_be_computed_costs_nothing() {
         ),
         (
             vec!["count", "flights.csv", "--where", "carrier > 5", "--type", "carrier=text"],
-            "write '5' to compare texts, or declare --type carrier=float to read numbers in it",
+            "write '5' to compare texts, or declare --type carrier=number to read numbers in it",
         ),
         (vec!["count", "flights.csv", "--where", "1 = 1"], "--where: '1 = 1' names no column"),
         (

@@ -100,7 +100,7 @@ fn what_takes_part_is_said_everywhere() {
     let release = words(&["--per-unit"]);
     assert!(release.contains("with each person's mean limited to 0 to 100"), "{release}");
     assert!(
-        release.contains("each person's rows first: about one mean of all rows of a person"),
+        release.contains("each person's rows first: it is about one mean of all rows of a person"),
         "{release}"
     );
     assert!(release.contains("  rows       all rows of each person, first made one value\n"), "{release}");

@@ -1,11 +1,14 @@
 //! The next step after a refusal, or after a request that cannot be planned: a whole question that would do, with its price.
 
 use crate::{
-    promise::Spent,
+    promise::{Remaining, Spent},
     request::Request,
     statistic::{Argument, Column, Statistic, Value},
 };
-use equipoise_core::wording::{OptionName, Surface};
+use equipoise_core::{
+    ratio::Ratio,
+    wording::{OptionName, Surface},
+};
 use serde::{Deserialize, Serialize};
 
 /// A question that can be asked instead, made of public facts and of what was released.
@@ -20,6 +23,24 @@ pub struct NextStep {
 }
 
 impl NextStep {
+    /// The same; where a limit leaves less than it costs, it says so.
+    pub(crate) fn under(self, left: Option<&Remaining>) -> Self {
+        let parse = |text: &str| text.parse::<Ratio>().ok();
+        let more = |price: &str, left: Option<&String>| {
+            let (price, left) = (parse(price)?, parse(left?)?);
+            (price > left).then(|| left.to_short_down(6, 12))
+        };
+        let Some(left) = left else { return self };
+        let short = match more(&self.charge.epsilon, left.epsilon.as_ref()) {
+            Some(epsilon) => format!("epsilon {epsilon}"),
+            None => match more(&self.charge.delta, Some(&left.delta)) {
+                Some(delta) => format!("delta {delta}"),
+                None => return self,
+            },
+        };
+        Self { why: format!("{}; the limit leaves {short}", self.why), ..self }
+    }
+
     /// As it is typed: a command line, or a call of Python. `data` is what the data is called there; the rest of a command line
     /// (which ledger, whose question) is for whoever knows it.
     pub fn written(&self, surface: Surface, data: &str) -> String {
@@ -124,6 +145,26 @@ mod tests {
     fn step(request: Request) -> NextStep {
         let charge = Spent { epsilon: "1".to_string(), delta: "0".to_string() };
         NextStep { why: String::new(), request, charge }
+    }
+
+    #[test]
+    fn a_step_that_no_limit_leaves_room_for_says_so() {
+        let left = |epsilon: &str| Remaining {
+            epsilon: Some(epsilon.into()),
+            rho: None,
+            order: None,
+            divergence: None,
+            delta: "0".into(),
+        };
+        let why = |left: Option<&Remaining>, delta: &str| {
+            let charge = Spent { epsilon: "1".into(), delta: delta.into() };
+            let step = NextStep { why: "it counts".into(), charge, ..step(Request::new("count")) };
+            step.under(left).why
+        };
+        assert_eq!(why(None, "0.1"), "it counts");
+        assert_eq!(why(Some(&left("1")), "0"), "it counts");
+        assert_eq!(why(Some(&left("0.75")), "0"), "it counts; the limit leaves epsilon 0.75");
+        assert_eq!(why(Some(&left("1")), "0.1"), "it counts; the limit leaves delta 0");
     }
 
     #[test]

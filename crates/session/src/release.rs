@@ -64,6 +64,9 @@ pub struct Release {
     /// The answers for groups, where they were asked for; `value` is null then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Group>>,
+    /// Where keys were found and not stated: a key that so many rows have is named in 19 cases of 20, and rarer ones may be missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys_from: Option<u64>,
     /// The answers to the questions of a batch, in their order; `value` is null then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<Vec<BatchAnswer>>,
@@ -138,6 +141,7 @@ impl Release {
             rows,
             blocks: None,
             groups,
+            keys_from: None,
             answers: several.map(|several| named(several, plan.column.as_deref())),
             advice: advice.filter(|_| outcome == Outcome::Refused),
             next_step: None,

@@ -364,8 +364,10 @@ fn release(plan: &Plan, answers: Vec<Answer>, charge: &Charge) -> Release {
         };
         Release { answers: Some(items), ..Release::of(&summary, answer, charge) }
     } else {
-        Release::of(&summary, answers.remove(0), charge)
+        let one = Release::of(&summary, answers.remove(0), charge);
+        Release { keys_from: one.groups.as_ref().and_then(|_| plan.parts()[0].keys_from()), ..one }
     };
+    let next_step = next_step.map(|step| step.under(whole.remaining.as_ref()));
     Release { next_step, warnings: caution::of_release(&whole, plan.stated_rows()), ..whole }
 }
 
@@ -376,6 +378,7 @@ fn item(part: &Part, answer: Answer) -> BatchAnswer {
     let value_type = part.answer_type();
     BatchAnswer {
         value_type,
+        keys_from: item.groups.as_ref().and_then(|_| part.keys_from()),
         group_by: part.group_by().to_vec(),
         cost: Some(Spent::from(part.cost())),
         ..item

@@ -12,6 +12,7 @@ from . import _books, _equipoise
 from ._data import FileTable, Table, is_path, table
 from ._elsewhere import ElsewhereTable, elsewhere, is_elsewhere
 from ._errors import RequestError
+from ._next import Place
 from ._quiet import recorded
 from ._release import Release, warn, warned
 from ._wording import decimal, decimals, in_python
@@ -36,9 +37,11 @@ class Question:
         apart: bool = False,
         request_id: str | None = None,
         told: deque[str] | None = None,
+        place: Place | None = None,
         words: dict[str, Any] | None = None,
         **keywords: Any,
     ) -> None:
+        self._place = place or (Place.of_data(ledger, name, analyst, apart) if books is None else Place())
         # Of several questions the words are whole already.
         several = words is not None
         words = request(statistic, column, keywords) if words is None else words
@@ -64,16 +67,24 @@ class Question:
             self._before = books.answered(name, self._words, request_id)
         if self._before is None:
             engine = self.table.engine.called if isinstance(self.table, ElsewhereTable) else None
-            self.planned = books.plan(name, self.table.names, self._words, self.table.kinds(), engine)
+            try:
+                self.planned = books.plan(name, self.table.names, self._words, self.table.kinds(), engine)
+            except RequestError as error:
+                raise self._place.error(error) from None
 
     def _too_few(self) -> tuple[str, str | None, str | None, str | None] | None:
         """What earlier counts tell of this question, where it, or some of it, would be refused. Which rows a count was about is known
         of a file, and of the table of a session; any other table in memory may be another than the last."""
         if isinstance(self.table, FileTable):
-            return self.books.too_few(self.planned, self._name, self.table.path, [])
-        if self._told:
-            return self.books.too_few(self.planned, self._name, None, list(self._told))
-        return None
+            few = self.books.too_few(self.planned, self._name, self.table.path, [])
+        elif self._told:
+            few = self.books.too_few(self.planned, self._name, None, list(self._told))
+        else:
+            return None
+        if few is None:
+            return None
+        line, argument, hint, call = few
+        return line, argument, hint, None if call is None else self._place.call(call)
 
     def summarize(self) -> dict[str, Any]:
         """What it will cost and what can be told of the answer. Free."""
@@ -88,21 +99,21 @@ class Question:
     def release(self, request_id: str | None = None, anyway: bool = False) -> Release:
         """Pay, read the rows, answer. What earlier counts show to be refused is an error for free, unless it is asked anyway."""
         if self._before is not None:
-            return Release._of_json(self._before, self._fractions)
+            return Release._of_json(self._before, self._fractions, self._place)
         if not self._named:
             _books.check_request_id(request_id)
         few = None if anyway else self._too_few()
         if few is not None:
             answered = None if request_id is None else self.books.answered(self._name, self._words, request_id)
             if answered is not None:
-                return Release._of_json(answered, self._fractions)
+                return Release._of_json(answered, self._fractions, self._place)
             raise RequestError(*few)
         # Before the charge: who makes errors of warnings does not pay for one.
         before = warn(self.planned.warnings)
         text = self._answered(request_id)
         if self._told is not None and len(text) < MOST_KEPT:
             self._told.appendleft(text)
-        return warned(Release._of_json(text, self._fractions), before)
+        return warned(Release._of_json(text, self._fractions, self._place), before)
 
     def _answered(self, request_id: str | None) -> str:
         if isinstance(self.table, ElsewhereTable):

@@ -45,6 +45,10 @@ def drawn(parts: dict[str, Any], fractions: tuple[str, ...] = ()) -> Picture:
     return Picture(_equipoise.picture(json.dumps(parts), list(fractions)))
 
 
+#: What is so much of something is drawn from zero; any other number lies somewhere among values.
+_AMOUNTS = ("count", "distinct", "ecdf", "histogram", "share", "top")
+
+
 def plotted(parts: dict[str, Any], ax: Any, fractions: tuple[str, ...] = ()) -> Any:
     """Answers with their error bars on axes of matplotlib; as SVG where there is no matplotlib, or no number."""
     if ax is None and importlib.util.find_spec("matplotlib") is None:
@@ -58,7 +62,10 @@ def plotted(parts: dict[str, Any], ax: Any, fractions: tuple[str, ...] = ()) -> 
         _, ax = pyplot.subplots(figsize=(7, 1.2 + 0.35 * len(found)))
     for place, (_, value, low, high) in enumerate(found):
         bar = [[max(value - low, 0)], [max(high - value, 0)]] if low is not None and high is not None else None
-        ax.errorbar([value], [place], xerr=bar, fmt="o", capsize=4, color="C0")
+        if parts["statistic"] in _AMOUNTS:
+            ax.barh([place], [value], xerr=bar, capsize=4, color="C0", alpha=0.6)
+        else:
+            ax.errorbar([value], [place], xerr=bar, fmt="o", capsize=4, color="C0")
     # What stands between dollars would be read as mathematics.
     ax.set_yticks(range(len(found)), [visible(label).replace("$", r"\$") for label, *_ in found])
     ax.invert_yaxis()

@@ -13,6 +13,7 @@ from typing import Any
 
 from . import _equipoise, _frames
 from ._errors import DataError, PrivacyWarning, RefusedError
+from ._next import Place
 from ._wording import in_python, short, visible
 
 
@@ -51,16 +52,18 @@ class Release:
     True
     """
 
-    __slots__ = ("_fractions", "_parts")
+    __slots__ = ("_fractions", "_parts", "_place")
 
-    def __init__(self, parts: dict[str, Any], fractions: tuple[str, ...] = ()) -> None:
+    def __init__(self, parts: dict[str, Any], fractions: tuple[str, ...] = (), place: Place | None = None) -> None:
         self._parts = parts
         # The quantiles that were asked for, by which pictures name them.
         self._fractions = fractions
+        # Where it was asked, by which the next call is written.
+        self._place = place or Place()
 
     @classmethod
-    def _of_json(cls, text: str, fractions: tuple[str, ...] = ()) -> Release:
-        return cls(json.loads(text), fractions)
+    def _of_json(cls, text: str, fractions: tuple[str, ...] = (), place: Place | None = None) -> Release:
+        return cls(json.loads(text), fractions, place)
 
     @property
     def value(self) -> Any:
@@ -141,7 +144,8 @@ class Release:
         step = self._parts.get("next_step")
         if step is None:
             return None
-        return {**step, "call": _equipoise.next_call(json.dumps(step)), "why": in_python(step["why"])}
+        call = self._place.call(_equipoise.next_call(json.dumps(step)))
+        return {**step, "call": call, "why": in_python(step["why"])}
 
     @property
     def guarantee(self) -> dict[str, str]:
@@ -343,6 +347,9 @@ class Release:
             answers = group.get("answers") or []
             counted = next((part["value"] for part in answers if part["statistic"] == "count"), None)
             bars_of_rows.extend((counted, part["error"]) for part in answers if part.get("error") is not None)
+        named_from = self._parts.get("keys_from")
+        if named_from is not None and not self.refused:
+            found.append(f"about: {_equipoise.rare_keys_words(named_from)}")
         ranks = _equipoise.table_ranks_words(self.statistic, json.dumps(bars_of_rows))
         return found + ([] if ranks is None else [f"ranks: {ranks}"])
 

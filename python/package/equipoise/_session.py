@@ -17,6 +17,7 @@ from ._data import FileTable, Table, table
 from ._elsewhere import ElsewhereTable, is_elsewhere
 from ._errors import RequestError
 from ._methods import GroupStatistics, Statistics
+from ._next import Place
 from ._release import Release
 from ._remote import RemoteData, RemoteQuestion
 from ._statistics import Number
@@ -180,10 +181,11 @@ class Session(Statistics):
         keywords.setdefault("adjacency", self._adjacency)
         if self._unit is not None and "unit" not in keywords:
             keywords.setdefault("privacy_unit", self._unit)
-        question = Question(
-            statistic, self._table, said["column"], books=self._books(), name=self.name, told=self._told, **keywords
-        )
-        return Query(question)
+        here: dict[str, Any] = {"books": self._books(), "name": self.name, "told": self._told, "place": self._place()}
+        return Query(Question(statistic, self._table, said["column"], **here, **keywords))
+
+    def _place(self) -> Place:
+        return Place(True, {"privacy_unit": self._unit, "adjacency": self._adjacency})
 
     def batch(
         self,
@@ -216,9 +218,8 @@ class Session(Statistics):
         words.setdefault("adjacency", self._adjacency)
         if self._unit is not None:
             words.setdefault("unit", self._unit)
-        return Query(
-            Question("batch", self._table, words=words, books=self._books(), name=self.name, told=self._told)
-        )
+        here: dict[str, Any] = {"books": self._books(), "name": self.name, "told": self._told, "place": self._place()}
+        return Query(Question("batch", self._table, words=words, **here))
 
     def group_by(self, *columns: str, keys: Sequence[str] | None = None) -> Groups:
         """Questions about each group of records that agree in these columns."""

@@ -146,7 +146,9 @@ class Rows(Sequence[tuple[Any, ...]]):
     def _below_rows(self) -> list[str]:
         """What stands below the rows: the bars, and after a refusal what to do."""
         step = self.release.next_step
-        return [*self._about(), *(f"advice: {line}" for line in self.advice), *([f"next: {step['call']}"] if step and self.advice else [])]
+        found = [answer["keys_from"] for answer in self.release.answers or [] if answer.get("keys_from") is not None]
+        rare = [f"about: {_equipoise.rare_keys_words(max(found))}"] if found and not self.release.refused else []
+        return [*self._about(), *rare, *(f"advice: {line}" for line in self.advice), *([f"next: {step['call']}"] if step and self.advice else [])]
 
     @staticmethod
     def _words(value: Any, error: dict[str, Any] | None) -> tuple[str, str]:

@@ -99,8 +99,10 @@ fn option(statistic: Statistic, argument: Argument) -> Arg {
     };
     let arg = arg.long(argument.flag()).help_heading(heading);
     match argument.value() {
-        // What is grouped by is one text, which may be the name of a column with a comma in it.
+        // A condition may begin with a minus.
+        Value::Text if argument == Argument::Where => arg.allow_hyphen_values(true),
         Value::Text => arg,
+        // What is grouped by is one text, which may be the name of a column with a comma in it.
         Value::Texts if argument == Argument::GroupBy => arg,
         Value::Number | Value::Numbers => arg.allow_hyphen_values(true),
         Value::Flag => arg.action(ArgAction::SetTrue).value_name(None::<&str>),

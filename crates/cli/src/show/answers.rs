@@ -11,7 +11,10 @@ use super::{
 };
 use equipoise_session::{
     answer::{BatchAnswer, Group},
-    bar::{Condition, ErrorBar, PERCENT, SHARE, rounded, rows_words, table_ranks_words, with_signs},
+    bar::{
+        Condition, ErrorBar, PERCENT, SHARE, rare_keys_words, rounded, rows_words, table_ranks_words,
+        with_signs,
+    },
     release::{Outcome, Release},
     statistic::Statistic,
 };
@@ -29,6 +32,7 @@ pub(super) struct Shown<'a> {
     pub(super) error: Option<&'a ErrorBar>,
     rows: Option<i64>,
     pub(super) groups: Option<&'a [Group]>,
+    keys_from: Option<u64>,
     answers: Option<&'a [BatchAnswer]>,
     advice: Option<&'a str>,
 }
@@ -47,6 +51,7 @@ macro_rules! shown_from {
                     error: source.error.as_ref(),
                     rows: source.rows,
                     groups: source.groups.as_deref(),
+                    keys_from: source.keys_from,
                     answers: source.answers.as_deref(),
                     advice: source.advice.as_deref(),
                 }
@@ -118,6 +123,9 @@ pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
             if let Some(words) = summary::common_limits(groups) {
                 println!("  about      {words}");
             }
+        }
+        if let Some(rows) = shown.keys_from.filter(|_| shown.outcome == Outcome::Released) {
+            println!("  about      {}", rare_keys_words(rows));
         }
         if let Some(advice) = groups.iter().find_map(|group| group.advice.as_ref().or(summary::advice(group)))
         {

@@ -7,7 +7,7 @@ use super::{
 use crate::{Exit, typed};
 use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
-    bar::{ErrorBar, rounded},
+    bar::{ErrorBar, rare_keys_words, rounded},
     release::{Outcome, Release},
 };
 use equipoise_sql_front::{Cell, Query, Rows};
@@ -39,6 +39,10 @@ pub(crate) fn rows(query: &Query, release: &Release, as_json: bool) -> Exit {
     }
     println!("  result     {} row{}", rows.rows.len(), if rows.rows.len() == 1 { "" } else { "s" });
     below(&rows);
+    let found = release.answers.iter().flatten().filter_map(|answer| answer.keys_from);
+    if let Some(rows) = found.max().filter(|_| release.outcome == Outcome::Released) {
+        println!("  about      {}", rare_keys_words(rows));
+    }
     paid(release);
     exit
 }

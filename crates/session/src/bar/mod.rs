@@ -11,15 +11,15 @@ mod shares;
 mod words;
 
 use crate::statistic::Fold;
-pub(crate) use digits::at_most;
 pub use digits::rounded;
+pub(crate) use digits::{alone, at_most};
 use flat::Flat;
 pub use near::{rows_words, table_ranks_words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub use shares::{PERCENT, SHARE, hundredfold, hundredfold_bar, with_signs};
 pub(crate) use words::{DOUBT, rounded_to};
-pub use words::{percent, printable, value};
+pub use words::{percent, printable, rare_keys_words, value};
 
 /// How far off an answer may be, and how sure that is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,6 +7,11 @@ use crate::statistic::Fold;
 use equipoise_core::wording;
 use serde_json::{Value, json};
 
+/// What a table of found keys does not show, where one that so many rows have is named in 19 cases of 20.
+pub fn rare_keys_words(rows: u64) -> String {
+    format!("keys that fewer than about {rows} rows have may be missing")
+}
+
 /// What is asked where hardly any row has a value.
 pub(crate) const DOUBT: &str = "does the column hold numbers?";
 
@@ -193,9 +198,9 @@ impl ErrorBar {
                 let outside = outside.unwrap_or_else(|| format!("{who} outside"));
                 self.of.is_none().then(|| format!("{outside} count as the nearest end"))
             }
-            Condition::Drawn(1) => Some("about one row of each person, drawn at random".to_string()),
+            Condition::Drawn(1) => Some("it is about one row of each person, drawn at random".to_string()),
             Condition::Drawn(rows) => {
-                Some(format!("about at most {rows} rows of each person, drawn at random"))
+                Some(format!("it is about at most {rows} rows of each person, drawn at random"))
             }
             Condition::PerUnit { fold, groups } => {
                 let groups = match groups {
@@ -204,7 +209,7 @@ impl ErrorBar {
                     Some(most) => format!(" in each of at most {most} groups of theirs, drawn at random"),
                 };
                 Some(format!(
-                    "each person's rows first: about one {} of all rows of a person{groups}",
+                    "each person's rows first: it is about one {} of all rows of a person{groups}",
                     fold.noun()
                 ))
             }

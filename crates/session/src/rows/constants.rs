@@ -184,7 +184,7 @@ impl Known<'_> {
         let once = self.typed.matches(&number).count() == 1;
         let meant = once.then(|| self.typed.replacen(&number, &format!("'{number}'"), 1));
         let hint = format!(
-            "write '{number}' to compare texts, or declare `types={name}=float` to read numbers in it"
+            "write '{number}' to compare texts, or declare `types={name}=number` to read numbers in it"
         );
         PlanError::about(Argument::Where, problem).hint(hint).meaning(Argument::Where, meant)
     }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     answer::Answer,
-    bar::{Condition, ErrorBar, GapUnit},
+    bar::{Condition, ErrorBar, GapUnit, alone},
     release::Blocks,
     task::bar::Bar,
 };
@@ -465,6 +465,8 @@ impl Aggregate {
         const MANY: usize = 4;
         let between = |[low, high]: &[f64; 2]| format!("{} to {}", plain(*low), plain(*high));
         let range = bar.limited_to().as_ref().map(between).unwrap_or_default();
+        // Nobody typed these, and JSON has all digits.
+        let found = |[low, high]: &[f64; 2]| format!("{} to {}", alone(*low), alone(*high));
         let ranges = bar.conditions().iter().find_map(|condition| match condition {
             Condition::EachLimitedTo(ranges) => Some(ranges),
             _ => None,
@@ -482,10 +484,13 @@ impl Aggregate {
             }
             Kind::Median { .. } | Kind::Consensus { .. } => vec![format!("answers are limited to {range}")],
             Kind::Bounded { .. } => vec![format!("each number is limited to {range}")],
-            Kind::Location { .. } => vec![format!("answers are limited to {range}, a range found privately")],
+            Kind::Location { .. } => {
+                let range = bar.limited_to().as_ref().map(found).unwrap_or_default();
+                vec![format!("answers are limited to {range}, a range found privately")]
+            }
             Kind::Vectors { .. } => match ranges {
                 Some(ranges) if ranges.len() <= MANY => {
-                    let ranges: Vec<String> = ranges.iter().map(between).collect();
+                    let ranges: Vec<String> = ranges.iter().map(found).collect();
                     vec![format!("in turn limited to {}, ranges found privately", ranges.join(", "))]
                 }
                 _ => vec!["each number is limited to a range found privately, which JSON tells".to_string()],
