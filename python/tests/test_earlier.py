@@ -120,7 +120,7 @@ def test_questions_of_a_batch_can_be_left_out(tmp_path: Path) -> None:
     with pytest.raises(eq.RequestError, match="questions 2, 3 would be refused: they take up to about") as caught:
         eq.batch(questions, path, epsilon=0.5)
     assert "leave_out=(2, 3) gives what is shared to the others" in str(caught.value)
-    assert caught.value.call == "eq.batch(questions, data, leave_out=[2, 3])"
+    assert caught.value.call is None  # all that was said of the batch would be missing
     release = eq.batch(questions, path, epsilon=0.5, leave_out=[2, 3])
     assert [answer["statistic"] for answer in release.answers] == ["count"]
     assert release.guarantee["epsilon"] == "0.5"

@@ -72,8 +72,9 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_release_knows_nothing_but_what_was_released() -> None:
     """No row hides behind it: everything that it is made of is in its dictionary."""
     release = eq.mean([12345.678901] * 1000, epsilon=1, range=(0, 100_000))
-    assert eq.Release.__slots__ == ("_fractions", "_parts") and release.to_dict() == release._parts
+    assert eq.Release.__slots__ == ("_fractions", "_parts", "_place") and release.to_dict() == release._parts
     assert release._fractions == ()  # of quantiles: those that were asked for
+    assert vars(release._place) == {"session": False, "said": {}}  # what the caller typed of ledger, name and analyst
     assert not hasattr(release, "__dict__") and "12345.678901" not in str(release.to_dict())
 
 

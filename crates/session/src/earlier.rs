@@ -15,7 +15,7 @@ use crate::{
 use equipoise_core::{adjacency::Unit, ratio::Ratio, wording::Surface};
 use equipoise_expression::{Expression, Node};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bars that are less sure keep nobody from asking.
 const SURE: f64 = 0.95;
@@ -27,6 +27,8 @@ const LOOKED_AT: u32 = 200;
 struct RowCount {
     filter: Option<String>,
     column: Option<String>,
+    /// As what columns were read, where that was declared.
+    types: BTreeMap<String, String>,
     promise: Promise,
     /// There are no more, as sure as its error bar is.
     most: u64,
@@ -36,10 +38,14 @@ struct RowCount {
 }
 
 impl RowCount {
-    /// What it tells of the number of rows: the count, and where that will not do, the most that there may be.
-    fn told(&self) -> [ToldRows; 2] {
+    /// What it tells of the number of rows of a question: the count, and where that will not do, the most that there may be. Of more rows
+    /// than those that the question is about it says nothing from below.
+    fn told(&self, request: &Request) -> [ToldRows; 2] {
+        let is_same =
+            self.filter == request.filter && self.column == request.column && request.group_by.is_empty();
         let about = self.most.saturating_sub(self.reach);
-        [ToldRows { about, off: self.reach }, ToldRows { about: self.most, off: self.most }]
+        let off = if is_same { self.reach } else { about };
+        [ToldRows { about, off }, ToldRows { about: self.most, off: self.most }]
     }
 }
 
@@ -68,13 +74,9 @@ impl TooFewRows {
         Self { error, step: None, leave_out: Vec::new(), refused, rows }
     }
 
-    /// The call of Python that would be answered instead; of a batch, about the same `questions`.
+    /// The call of Python that would be answered instead. Of a batch its hint says what to add to the one that was typed.
     pub fn call(&self) -> Option<String> {
-        if let Some(step) = &self.step {
-            return Some(step.written(Surface::Python, "data"));
-        }
-        let numbers = self.leave_out.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-        (!numbers.is_empty()).then(|| format!("eq.batch(questions, data, leave_out=[{numbers}])"))
+        self.step.as_ref().map(|step| step.written(Surface::Python, "data"))
     }
 }
 
@@ -140,7 +142,11 @@ impl EarlierCounts {
             return self.check_batch(plan);
         }
         let Some(hopeless) = self.hopeless(&plan.parts()[0], &plan.promise()) else { return Ok(()) };
-        let more = hopeless.count.told().into_iter().find_map(|told| plan.with_more_epsilon(told));
+        let more = hopeless
+            .count
+            .told(plan.parts()[0].request())
+            .into_iter()
+            .find_map(|told| plan.with_more_epsilon(told));
         let is_sure = more.as_ref().is_some_and(|more| more.is_sure);
         let more = more.map(|more| more.step);
         let enough = more.as_ref().and_then(|step| step.request.epsilon.clone());
@@ -234,6 +240,7 @@ impl EarlierCounts {
         let column = request.column.as_ref().or(request.group_by.first());
         let wider = |count: &&RowCount| {
             count.promise.windows == promise.windows
+                && ((count.filter.is_none() && count.column.is_none()) || count.types == request.types)
                 && count.filter.as_ref().is_none_or(|wider| is_part_of(wider, request.filter.as_ref()))
                 // Under replace rows without a value take part, which a count of the column leaves out.
                 && (count.column.is_none() || (count.column.as_ref() == column && promise.adjacency == "add-remove"))
@@ -277,6 +284,7 @@ fn row_counts(text: &str, receipt: &str) -> Vec<RowCount> {
     let count = |column: Option<&String>, (most, reach): (u64, u64)| RowCount {
         filter: release.filter.clone(),
         column: column.cloned(),
+        types: release.types.clone(),
         promise: release.guarantee.clone(),
         most,
         reach,
@@ -361,6 +369,23 @@ mod tests {
         counts.check(&plan(session, request)).map_err(|few| few.error.to_string())
     }
 
+    /// A count of texts that read as whole numbers is no count of those that read as numbers.
+    #[test]
+    fn a_count_of_rows_that_were_read_otherwise_tells_nothing() {
+        let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
+        let read = |request: Request, kind: &str| Request {
+            types: BTreeMap::from([("salary".to_string(), kind.to_string())]),
+            ..request
+        };
+        let filtered = |request: Request| Request { filter: Some("salary > 0".into()), ..request };
+        told(&mut session, &filtered(read(asked("count", "10"), "integer")));
+        let median = filtered(asked("median", "0.01"));
+        assert_eq!(check(&session, &median, LONG_AGO), Ok(()));
+        assert!(check(&session, &read(median, "integer"), LONG_AGO).is_err());
+        told(&mut session, &read(asked("count", "10"), "integer"));
+        assert!(check(&session, &asked("median", "0.01"), LONG_AGO).is_err(), "all rows are all rows");
+    }
+
     const LONG_AGO: &str = "2000-01-01T00:00:00Z";
 
     #[test]
@@ -383,9 +408,12 @@ mod tests {
         told(&mut session, &asked("count", "10"));
         let few = check(&session, &median, LONG_AGO).unwrap_err();
         assert!(
-            few.starts_with("this would be refused: it takes about") && few.contains("`epsilon=0.3`"),
+            few.starts_with("this would be refused: it takes about") && few.contains("` may be enough"),
             "{few}"
         );
+        told(&mut session, &Request { column: Some("salary".into()), ..asked("count", "9") });
+        let few = check(&session, &filtered, LONG_AGO).unwrap_err();
+        assert!(few.contains("may be enough"), "the count of more rows tells nothing from below: {few}");
         assert_eq!(check(&session, &asked("median", "1"), LONG_AGO), Ok(()), "enough rows");
         assert_eq!(check(&session, &median, "9999-01-01T00:00:00Z"), Ok(()), "the data has changed since");
         let other = EarlierCounts::of(session.ledger(), "people", Some("ana"), LONG_AGO).unwrap();
@@ -468,7 +496,7 @@ mod tests {
             few.starts_with("some of this would be refused: the quantiles 0.1, 0.9 take up to about"),
             "{few}"
         );
-        assert!(few.contains("is enough for all of it, or give `anyway`"), "{few}");
+        assert!(few.contains("may be enough for all of it, or give `anyway`"), "{few}");
         let all = check(&session, &list("0.1,0.5,0.9", "0.1"), LONG_AGO).unwrap_err();
         assert!(all.starts_with("this would be refused: it takes about"), "{all}");
         // No epsilon up to ten finds the thousandth of 300 rows: the rest of the list can be asked.

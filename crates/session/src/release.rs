@@ -11,6 +11,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// An answer or a refusal, what it promises, what it cost, and its receipt. A session makes it; one that was
 /// recorded can be read again.
@@ -44,6 +45,9 @@ pub struct Release {
     /// Of which records: those of which this is true.
     #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
+    /// As what columns were read, where that was declared.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub types: BTreeMap<String, String>,
     /// Of which data set.
     pub data: String,
     /// By which mechanism.
@@ -133,6 +137,7 @@ impl Release {
             column: plan.column.clone(),
             group_by: plan.group_by.clone(),
             filter: plan.filter.clone(),
+            types: BTreeMap::new(),
             data: plan.data.clone(),
             mechanism: plan.mechanism.clone(),
             stated: plan.stated.clone(),

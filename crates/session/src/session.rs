@@ -368,7 +368,8 @@ fn release(plan: &Plan, answers: Vec<Answer>, charge: &Charge) -> Release {
         Release { keys_from: one.groups.as_ref().and_then(|_| plan.parts()[0].keys_from()), ..one }
     };
     let next_step = next_step.map(|step| step.under(whole.remaining.as_ref()));
-    Release { next_step, warnings: caution::of_release(&whole, plan.stated_rows()), ..whole }
+    let types = plan.parts().iter().flat_map(|part| part.request().types.clone()).collect();
+    Release { next_step, types, warnings: caution::of_release(&whole, plan.stated_rows()), ..whole }
 }
 
 /// One answer of a batch.

@@ -70,7 +70,9 @@ class Question:
             try:
                 self.planned = books.plan(name, self.table.names, self._words, self.table.kinds(), engine)
             except RequestError as error:
-                raise self._place.error(error) from None
+                # The same error: another one would drag this one along.
+                self._place.call_in(error)
+                raise
 
     def _too_few(self) -> tuple[str, str | None, str | None, str | None] | None:
         """What earlier counts tell of this question, where it, or some of it, would be refused. Which rows a count was about is known

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 from ._wording import in_python, visible
@@ -32,11 +31,16 @@ class RequestError(EquipoiseError, ValueError):
     ) -> None:
         super().__init__(message)
         self.argument = argument
-        self.call = call
+        self.call = None
         self.hint = None if hint is None else visible(in_python(hint))
+        if call is not None:
+            self._offer(call)
+
+    def _offer(self, call: str) -> None:
+        """The call that was probably meant, as it is typed where it was asked."""
+        self.call = call
         # A traceback ends with it.
-        if call is not None and sys.version_info >= (3, 11):
-            self.add_note(f"try: {call}")
+        self.__notes__ = [f"try: {call}"]
 
     def __reduce__(self) -> tuple[type[RequestError], tuple[str, str | None, str | None, str | None]]:
         return type(self), (str(self), self.argument, self.hint, self.call)

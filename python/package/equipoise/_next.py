@@ -47,11 +47,11 @@ class Place:
         words = []
         for word, value in given:
             text = str(ast.get_source_segment(call, value))
-            if text != "data" and (word not in self.said or text != repr(self.said[word])):
+            if text != "data" and (word is None or word not in self.said or text != repr(self.said[word])):
                 words.append(text if word is None else f"{word}={text}")
         return f"session.{parsed.func.attr}({', '.join(words)}).release()"
 
-    def error(self, error: RequestError) -> RequestError:
-        """The same error with the call that is typed here."""
-        call = None if error.call is None else self.call(error.call)
-        return type(error)(str(error), error.argument, error.hint, call)
+    def call_in(self, error: RequestError) -> None:
+        """Write the call that an error offers as it is typed here."""
+        if error.call is not None:
+            error._offer(self.call(error.call))

@@ -7,9 +7,9 @@ use crate::statistic::Fold;
 use equipoise_core::wording;
 use serde_json::{Value, json};
 
-/// What a table of found keys does not show, where one that so many rows have is named in 19 cases of 20.
+/// What a table of found groups does not show, where one of so many rows that take part is named in 19 cases of 20.
 pub fn rare_keys_words(rows: u64) -> String {
-    format!("keys that fewer than about {rows} rows have may be missing")
+    format!("groups of fewer than about {rows} rows that take part may be missing")
 }
 
 /// What is asked where hardly any row has a value.

@@ -268,30 +268,39 @@ fn refused_rows(answer: &Answer) -> Option<u64> {
 }
 
 /// The same with the least epsilon of one digit for which the rows are enough: the fewest that there may be, and where no epsilon will do
-/// for so few, as many as there seem to be. What is enough is so for the noise of the next answer too, as often as its bar holds.
+/// for so few, as many as there seem to be. What is enough is so for the noise of the next answer too, as often as its bar holds; of what
+/// hangs on more than rows it is only known how many it takes.
 fn with_more_epsilon(part: &Part, told: ToldRows) -> Option<MoreEpsilon> {
     let ToldRows { about, off } = told;
-    let enough_for = |rows: u64| -> Option<(Ratio, u64)> {
-        let assured = |eps: &Ratio| {
+    let least = |rows: u64, takes: &dyn Fn(&Part) -> Option<u64>| -> Option<(Ratio, u64)> {
+        let taken = |eps: &Ratio| {
             let request = Request { epsilon: Some(eps.to_string()), ..part.request.clone() };
             let (part, _) = Part::new(&request, &part.facts).ok()?;
-            part.task.rows_assured()
+            takes(&part)
         };
-        let enough = |eps: &Ratio| assured(eps).is_some_and(|assured| assured <= rows);
+        let enough = |eps: &Ratio| taken(eps).is_some_and(|taken| taken <= rows);
         let eps = solve::smallest_of_digits(1, LEAST_POWER..1, enough)?;
         // What is asked for already was not enough.
         let before: Ratio = part.request.epsilon.as_deref()?.parse().ok()?;
-        let rows = assured(&eps)?;
+        let rows = taken(&eps)?;
         (eps > before && eps <= Ratio::from(MOST_EPSILON)).then_some((eps, rows))
     };
-    let surely = enough_for(about.saturating_sub(off));
+    let assured = |part: &Part| part.task.rows_assured();
+    let surely = least(about.saturating_sub(off), &assured);
     let is_sure = surely.is_some();
-    let (eps, enough) = surely.or_else(|| enough_for(about))?;
+    let (eps, taken, word) = match surely.or_else(|| least(about, &assured)) {
+        Some((eps, taken)) => (eps, taken, "enough"),
+        None if assured(part).is_none() => {
+            let (eps, taken) = least(about, &|part| part.task.rows_needed())?;
+            (eps, taken, "needed")
+        }
+        None => return None,
+    };
     let request = Request { epsilon: Some(eps.to_string()), ..part.request.clone() };
     let there =
         if part.group_by.is_empty() { "there are" } else { "the middle one of the refused groups has" };
     let give_or_take = if off > 0 { format!(", give or take {off}") } else { String::new() };
-    let why = format!("{there} about {about} rows{give_or_take}, and {enough} are enough at this epsilon");
+    let why = format!("{there} about {about} rows{give_or_take}, and {taken} are {word} at this epsilon");
     Some(MoreEpsilon { step: priced(request, part, why)?, is_sure })
 }
 
@@ -348,7 +357,7 @@ fn by_other_means(part: &Part, answer: &Answer) -> Option<NextStep> {
         (column.filter(may_be_text), &request.epsilon, is_doubted(answer))
     {
         let request = histogram_of(request, column, epsilon);
-        return priced(request, part, "it counts the values of a column of texts".to_string());
+        return priced(request, part, "it counts the values, texts too".to_string());
     }
     match (statistic, part.mechanism()) {
         (Statistic::Mode, _) => {

@@ -194,6 +194,13 @@ impl Answering for Bins {
         }
     }
 
+    fn keys_from(&self) -> Option<u64> {
+        match &self.how {
+            How::Stated { .. } => None,
+            How::Found { found, .. } => Some(found.told_from()),
+        }
+    }
+
     fn predicted(&self) -> Option<f64> {
         Some(self.within() as f64)
     }

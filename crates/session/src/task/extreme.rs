@@ -130,7 +130,7 @@ impl Extreme {
                 format!(" ({})", holding.words(counted, without, self.within))
             }
             // As few as there may be none.
-            None if counted <= self.within => format!(" ({DOUBT})"),
+            None if counted <= self.within => " (perhaps none holds a value)".to_string(),
             None => String::new(),
         }
     }
@@ -208,7 +208,7 @@ impl Answering for Extreme {
                 ": {beyond} rows may lie beyond the answer, which takes at least {needed} rows; raise epsilon, or declare `range` and \
                  `resolution`"
             );
-            let more = if seen.contains(DOUBT) && self.holding.is_some() { String::new() } else { more };
+            let more = if seen.contains(DOUBT) { String::new() } else { more };
             Answer::refused(format!("too few rows{seen}{more}"))
         };
         answer.with_rows(Some(counted))

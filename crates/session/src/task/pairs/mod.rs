@@ -226,7 +226,7 @@ impl PairStatistic {
             {
                 // As few as there may be none.
                 let none = told <= searched.told_within(told_within);
-                let doubt = if none { " (do both columns hold numbers?)" } else { "" };
+                let doubt = if none { " (perhaps none holds both values)" } else { "" };
                 Some(format!(
                     "too few rows{doubt}: ranges are found from about {} rows with both values on; raise epsilon, or declare `range` and `range_y`",
                     searched.told
@@ -409,7 +409,11 @@ impl Answering for PairStatistic {
     }
 
     fn rows_assured(&self) -> Option<u64> {
+        // A correlation takes a spread besides, which no number of rows tells.
         let Ranges::Searched(_, searched) = &self.ranges else { return None };
+        if self.is_correlation {
+            return None;
+        }
         searched.assured(false, told_within)
     }
 

@@ -160,7 +160,7 @@ impl Regression {
             {
                 // As few as there may be none.
                 let none = told <= searched.told_within(told_within);
-                let doubt = if none { " (do all of them hold numbers?)" } else { "" };
+                let doubt = if none { " (perhaps none holds all values)" } else { "" };
                 Some(format!(
                     "too few rows{doubt}: ranges of {} columns are found from about {} rows with all values on; raise epsilon, or declare `range` and `range_on`",
                     self.names.len(),
@@ -389,9 +389,9 @@ impl Answering for Regression {
         }
     }
 
+    /// How much the model explains no number of rows tells.
     fn rows_assured(&self) -> Option<u64> {
-        let Ranges::Searched(_, searched) = &self.ranges else { return None };
-        searched.assured(false, told_within)
+        None
     }
 
     fn rows_within(&self) -> u64 {
