@@ -101,12 +101,12 @@ def spark_session(executors: int, folder: str) -> Any:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "1g",
-        "spark.executor.memory": "2g",
+        "spark.executor.memory": "6g",
         "spark.local.dir": f"{folder}/spark",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "4",
     }
-    builder = SparkSession.builder.master(f"local-cluster[{executors},1,2048]").appName("equipoise")
+    builder = SparkSession.builder.master(f"local-cluster[{executors},1,6144]").appName("equipoise")
     for name, value in settings.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
