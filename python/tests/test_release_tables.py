@@ -39,6 +39,7 @@ def test_groups_are_rows_and_lists_and_summaries_columns() -> None:
         assert name in summary.column_names
     assert summary.num_rows == 2
     listed = eq.quantile(VALUES, [0.25, 0.75], epsilon=100).to_pandas()
+    assert list(listed["fraction"]) == [0.25, 0.75]
     assert list(listed["place"]) == [1, 2] and listed["value"].is_monotonic_increasing
 
 
@@ -93,7 +94,7 @@ def test_numbers_are_formatted_and_truth_is_an_error() -> None:
 
 def test_a_paragraph_says_what_is_promised() -> None:
     words = eq.count(VALUES, epsilon=2.1).explain()
-    for part in ("e^2.1 = 8.2 times surer", "one row", "odds change", "Receipt: "):
+    for part in ("of data in memory, by", "e^2.1 = 8.2 times surer", "one row", "odds change", "is spent on all data of this process", "Receipt: "):
         assert part in words
     refused = eq.median([1.0, 2.0], epsilon=0.1).explain()
     assert "There is no answer" in refused and "`" not in refused

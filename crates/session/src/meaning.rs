@@ -219,11 +219,17 @@ pub fn paragraph(release: &Release) -> String {
     let windows =
         promise.windows.as_ref().map_or(String::new(), |windows| format!("; {}", windows.adds_up()));
     let left = left + &windows;
+    // Calls in Python without a ledger are counted together, under a name that nobody gave.
+    let in_memory = release.receipt.as_ref().is_some_and(|receipt| receipt.ledger.is_none());
+    let (data, of_whom) = if in_memory && release.data.starts_with("this process") {
+        ("data in memory".to_string(), "on all data of this process without a ledger")
+    } else {
+        (printable(&release.data), "on the data set in all")
+    };
     format!(
-        "The {}{of}{by} of {}{filter}, by the mechanism {}. {said} It promises {} for {}, {}{rests}. {} With this release {} \
-         is spent on the data set in all{left}.{receipt}",
+        "The {}{of}{by} of {data}{filter}, by the mechanism {}. {said} It promises {} for {}, {}{rests}. {} With this release {} \
+         is spent {of_whom}{left}.{receipt}",
         release.statistic,
-        printable(&release.data),
         release.mechanism,
         amount(&Spent { epsilon: promise.epsilon.clone(), delta: promise.delta.clone() }),
         protected_by(promise),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from ._errors import DataError
@@ -17,8 +18,8 @@ from ._errors import DataError
 SUMMARY = ("0.05", "0.25", "0.5", "0.75", "0.95")
 
 
-def columns(parts: dict[str, Any]) -> dict[str, list[Any]]:
-    """The columns of the table of a release, all of one length."""
+def columns(parts: dict[str, Any], fractions: tuple[str, ...] = ()) -> dict[str, list[Any]]:
+    """The columns of the table of a release, all of one length; of a list of quantiles with their fractions."""
     kind = parts.get("type")
     if parts.get("statistic") == "batch":
         raise DataError("a batch has a table for each question; take release.answers")
@@ -34,7 +35,10 @@ def columns(parts: dict[str, Any]) -> dict[str, list[Any]]:
     if isinstance(parts.get("value"), list):
         error = parts.get("error") or {}
         rows = [{"place": place + 1, **_one("", value, error, place, kind)} for place, value in enumerate(parts["value"])]
-        return _table(rows, ["place", "value", "low", "high"])
+        if len(fractions) != len(rows):
+            return _table(rows, ["place", "value", "low", "high"])
+        rows = [{**row, "fraction": float(Fraction(fraction))} for row, fraction in zip(rows, fractions)]
+        return _table(rows, ["place", "fraction", "value", "low", "high"])
     return _table([_cells(parts, kind)], [])
 
 

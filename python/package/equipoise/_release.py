@@ -205,23 +205,23 @@ class Release:
     def to_pandas(self) -> Any:
         """A data frame: one row for a number, one for each of a list or of the groups, with the ends of bars as ``low`` and ``high``.
 
-        The parts of a summary stand side by side (``mean``, ``mean_low``, ``mean_high``, ``q0.5``), the numbers of a list by group
-        too (``value_1``). Errors that are told in ranks are in ``rank``, and ``refused`` says where there is no answer.
+        A list of quantiles has a column ``fraction``. The parts of a summary stand side by side (``mean``, ``mean_low``,
+        ``mean_high``, ``q0.5``), the numbers of a list by group too, in the order that was asked for (``value_1``). Errors that are told in ranks are in ``rank``, and ``refused`` says where there is no answer.
 
         >>> import equipoise as eq
         >>> frame = eq.histogram(["a", "b"] * 500, keys=["a", "b"], epsilon=1).to_pandas()
         >>> list(frame.columns)[1:]
         ['value', 'low', 'high', 'refused']
         """
-        return _frames.library("pandas", "to_pandas()").DataFrame(_frames.columns(self._parts))
+        return _frames.library("pandas", "to_pandas()").DataFrame(_frames.columns(self._parts, self._fractions))
 
     def to_polars(self) -> Any:
         """The same table as of :meth:`to_pandas`, for Polars."""
-        return _frames.library("polars", "to_polars()").DataFrame(_frames.columns(self._parts), strict=False)
+        return _frames.library("polars", "to_polars()").DataFrame(_frames.columns(self._parts, self._fractions), strict=False)
 
     def to_arrow(self) -> Any:
         """The same table as of :meth:`to_pandas`, for Arrow."""
-        return _frames.library("pyarrow", "to_arrow()").table(_frames.columns(self._parts))
+        return _frames.library("pyarrow", "to_arrow()").table(_frames.columns(self._parts, self._fractions))
 
     def plot(self, ax: Any = None) -> Any:
         """Answers with their error bars: on axes of matplotlib where that is installed, or on ``ax``; otherwise :meth:`svg`."""
