@@ -34,8 +34,13 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 def help_of(*words: str) -> str:
     program = os.environ["EQUIPOISE"]
-    # The server is a program of its own, which says so where it is not built.
-    done = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=words != ("serve",), env={**os.environ, "COLUMNS": "100"})
+    environment = {**os.environ, "COLUMNS": "100"}
+    members = ROOT / "sql/target/debug/equipoise-sql"
+    if members.exists():
+        environment.setdefault("EQUIPOISE_SQL_PROGRAM", str(members))
+    # The server and members of a cluster are programs of their own, which `equipoise` says where they are not built.
+    apart = words in (("serve",), ("cluster",))
+    done = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=not apart, env=environment)
     return done.stdout or done.stderr
 
 
