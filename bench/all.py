@@ -171,7 +171,7 @@ def measured(name: str, bench: Bench, quick: bool) -> list[Row]:
 def table(rows: list[Row]) -> str:
     lines = ["| ours / theirs | beside | what | ours | theirs | in |", "|---|---|---|---|---|---|"]
     for row in rows:
-        lines.append(f"| {row.ratio:.2f} | {row.peer} | {row.what} | {row.ours:.4g} | {row.theirs:.4g} | {row.unit} (`bench/run {row.bench}`) |")
+        lines.append(f"| {row.ratio:.3g} | {row.peer} | {row.what} | {row.ours:.4g} | {row.theirs:.4g} | {row.unit} (`bench/run {row.bench}`) |")
     return "\n".join(lines)
 
 

@@ -117,7 +117,7 @@ fn equipoise(task: &str, path: &Path) -> Result<([f64; 2], f64), Failure> {
     let taker = |_| if task == "sum" { Taker::Sum(0.0) } else { Taker::Collect(Vec::new()) };
     let mut takers: Vec<Taker> = (0..threads).map(taker).collect();
     let mut visitors: Vec<&mut dyn Visitor> = takers.iter_mut().map(|taker| taker as _).collect();
-    csv.scan(&[ColumnRead { column, kind: ColumnType::Float }], &mut visitors)?;
+    csv.scan(&[ColumnRead { column, kind: ColumnType::Float }], &mut visitors).map_err(|lost| format!("the rows were lost: {lost:?}"))?;
     let result = takers.iter().map(|taker| match taker {
         Taker::Sum(sum) => *sum,
         Taker::Collect(all) => all.len() as f64,

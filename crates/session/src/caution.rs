@@ -63,9 +63,15 @@ pub fn warnings(promise: &Promise, rows: Rows) -> Vec<String> {
         }
         _ => return found,
     };
+    // A hundredth of one over the number of rows, in whole powers of ten.
+    let power = match rows {
+        Rows::Stated(rows) | Rows::Released(rows) => rows.checked_ilog10().unwrap_or(0) + 3,
+        Rows::Unknown => 0,
+    };
+    let power = power.max(6);
     found.push(format!(
         "delta {short} is above {beside}: this promise would also allow {whose} to be published in full with probability {short}; \
-         give a much smaller `delta`, such as 1e-6"
+         give a much smaller `delta`, such as 1e-{power}"
     ));
     found
 }
@@ -150,6 +156,8 @@ mod tests {
             "delta 0.5 is above one over the stated number of rows, 5000: this promise would also allow one row to be published in \
              full with probability 0.5; give a much smaller `delta`, such as 1e-6"
         );
+        // "delta 0.000001 is above .. 9999996: give a much smaller one, such as 1e-6".
+        assert!(said("row", Rows::Released(9_999_996)).ends_with("such as 1e-9"));
         assert!(
             said("id", Rows::Released(3))
                 .contains("the released number of rows, 3: this promise would also allow all rows of one id")
