@@ -212,7 +212,7 @@ def page(rows: list[Row], missing: dict[str, str], quick: bool) -> str:
     refused = (ROOT / "docs/quality.md").read_text().count("| inf |\n")
     day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     note = "**Measured with `--quick`, on small sizes and once: no claim.**\n\n" if quick else ""
-    gone = "\n".join(f"- {name}: {reason}" for name, reason in missing.items()) or "- nothing"
+    gone = "".join(f"- {name}: {reason}\n" for name, reason in missing.items())
     return f"""# Side by side
 
 Written by `bench/run all` on {day}; do not edit. Beside: {versions()}; {os.cpu_count()} cores, {platform.machine()}.
@@ -233,8 +233,7 @@ here, {refused} questions of that page were refused by us and answered by a riva
 
 ## Not measured
 
-{gone}
-- PyDP: no question of these is asked of it yet
+{gone}- PyDP: no question of these is asked of it yet
 """
 
 

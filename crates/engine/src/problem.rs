@@ -254,14 +254,14 @@ impl fmt::Display for OpenError {
     }
 }
 
-/// There is no such file. Whoever wrote an address is told which ones there are.
+/// There is no such file, which is shown in quotes. Whoever wrote an address is told which ones there are; what follows its scheme may be
+/// a password and is not repeated.
 pub(crate) fn not_there(file: &str) -> String {
-    if file.contains("://") {
-        format!(
-            "{file} is no file; name one of this machine, or a table by sqlite:, postgres://, duckdb: or spark: (other engines are asked from Python)"
-        )
-    } else {
-        format!("there is no file {file}; check the path")
+    match file.split_once("://") {
+        Some((scheme, _)) => format!(
+            "{scheme}://..' is no file; name one of this machine, or a table by sqlite:, postgres://, duckdb: or spark: (other engines are asked from Python)"
+        ),
+        None => format!("there is no file {file}; check the path"),
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct Extreme {
     /// So many rows may lie beyond the answer.
     beyond: u64,
     rows: Box<laplace::Calibrated>,
-    within: i64,
+    rows_within: i64,
     cost: Loss,
     confidence: f64,
     /// Are rows moved into a declared range, or to multiples of a resolution?
@@ -88,7 +88,7 @@ impl Extreme {
             largest: said.statistic() == Statistic::Max,
             mechanism: Box::new(mechanism),
             beyond,
-            within: within(&rows, said.failure())?,
+            rows_within: within(&rows, said.failure())?,
             rows: Box::new(rows),
             cost: Loss::pure(said.eps()),
             confidence: said.confidence(),
@@ -127,10 +127,10 @@ impl Extreme {
             Some(holding) => {
                 let without = i64::try_from(without_a_value(gathered, &self.need)).unwrap_or(i64::MAX);
                 let without = self.rows.run_whole(without, coins);
-                format!(" ({})", holding.words(counted, without, self.within))
+                format!(" ({})", holding.words(counted, without, self.rows_within))
             }
             // As few as there may be none.
-            None if counted <= self.within => " (perhaps none holds a value)".to_string(),
+            None if counted <= self.rows_within => " (perhaps none holds a value)".to_string(),
             None => String::new(),
         }
     }
@@ -182,7 +182,7 @@ impl Answering for Extreme {
                 (false, rounded) => rounded.unwrap_or_default(),
             },
             self.beyond,
-            self.within,
+            self.rows_within,
             ROWS_SHARE.0,
             ROWS_SHARE.1,
             self.needed()
@@ -231,6 +231,6 @@ impl Answering for Extreme {
     }
 
     fn rows_within(&self) -> u64 {
-        self.within.unsigned_abs()
+        self.rows_within.unsigned_abs()
     }
 }

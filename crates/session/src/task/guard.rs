@@ -346,7 +346,7 @@ mod tests {
         (0..many).map(bar).collect()
     }
 
-    /// "is enough" stood beside an epsilon at which one in three was refused again.
+    /// "is enough" stood beside an epsilon for which the noise of the next count was left out.
     #[test]
     fn what_is_said_to_be_enough_is_seldom_refused() {
         for statistic in ["median", "iqr", "mean", "sum", "max"] {
