@@ -15,6 +15,7 @@ mod errors;
 mod graph;
 mod joined;
 mod monitor;
+mod numbers;
 #[cfg(target_os = "linux")]
 mod programs;
 mod robust;

@@ -3,25 +3,30 @@
 //! Which types a column may have is decided before anything is charged and depends on its type alone, except for
 //! lists, which have no type but that of their elements.
 
-use crate::errors;
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Date32Array, Float32Array, Float64Array, Int8Array, Int16Array,
-    Int32Array, Int64Array, LargeStringArray, TimestampMicrosecondArray, TimestampNanosecondArray,
-    UInt8Array, UInt16Array, UInt32Array, UInt64Array, cast::AsArray, new_null_array, types,
+use crate::{
+    errors,
+    numbers::{HeldNumbers, Numbers},
 };
-use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, LargeStringArray, cast::AsArray, new_null_array, types,
+};
 use arrow_schema::DataType;
 use arrow_select::nullif::nullif;
 use equipoise_core::{stop, wording};
-use equipoise_engine::{OpenOptions, csv::Header, memory};
+use equipoise_engine::{
+    OpenOptions,
+    csv::Header,
+    memory::{self, Part, Parts},
+};
 use equipoise_session::{
     quiet::quietly,
-    source::{Batch, Cells, ColumnRead, ColumnType, Lost, Source, Visitor},
+    source::{Cells, ColumnRead, ColumnType, Lost, Source, Visitor},
 };
 use numpy::{PyArrayMethods, PyReadonlyArray1};
 use pyo3::{exceptions::PyKeyboardInterrupt, prelude::*, types::PyList};
 use pyo3_arrow::input::AnyArray;
 use std::{
+    ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -173,11 +178,14 @@ fn child(rows: &ArrayRef, place: usize) -> ArrayRef {
 pub enum Held<'py> {
     /// Memory of numpy's, borrowed.
     Numpy(PyReadonlyArray1<'py, f64>),
+    /// The same where it holds other numbers, or some are missing.
+    Numbers(HeldNumbers<'py>),
     /// Memory of Arrow's, without nulls.
     Arrow(Float64Array),
+    /// Arrays of Arrow's, one behind the other, read as they are looked at.
+    Arrays(Vec<ArrayRef>),
     Floats(Vec<f64>),
     Integers(Vec<Option<i64>>),
-    Texts(LargeStringArray),
 }
 
 impl<'py> Held<'py> {
@@ -190,7 +198,12 @@ impl<'py> Held<'py> {
             return Ok(Self::of_arrow(chunks, kind));
         }
         if let Ok((numbers, missing, what)) = column.extract::<NumpyCells>() {
-            return Ok(Self::of_arrow(&[numpy_cells(&numbers, missing.as_ref(), &what)?], kind));
+            let held = HeldNumbers::new(&numbers, missing.as_ref(), &what)?;
+            if kind == ColumnType::Float {
+                let numbers = held.numbers()?;
+                return Ok(Self::of_arrow(&[numbers.part(0..numbers.len())], kind));
+            }
+            return Ok(Self::Numbers(held));
         }
         if is_numpy(column) {
             return Ok(Self::Numpy(column.extract()?));
@@ -200,22 +213,22 @@ impl<'py> Held<'py> {
                 let numbers: Vec<Option<f64>> = column.extract()?;
                 Self::Floats(numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
             }
-            ColumnType::Text => Self::Texts(column.extract::<Vec<Option<String>>>()?.into()),
+            ColumnType::Text => {
+                Self::Arrays(vec![Arc::new(LargeStringArray::from(column.extract::<Vec<Option<String>>>()?))])
+            }
             _ => Self::Integers(column.extract()?),
         })
     }
 
-    /// Chunk by chunk: chunks that are put together can fail, dictionaries with many values for one.
+    /// Chunk by chunk: chunks that are put together can fail, dictionaries with many values for one. Floats are put together, as
+    /// they are read in several passes.
     fn of_arrow(chunks: &[ArrayRef], kind: ColumnType) -> Self {
-        match kind {
-            ColumnType::Float => match chunks {
-                [one] if is_plain(one) => Self::Arrow(one.as_primitive::<types::Float64Type>().clone()),
-                several => Self::Floats(several.iter().flat_map(floats_of).collect()),
-            },
-            ColumnType::Text => {
-                Self::Texts(chunks.iter().flat_map(|chunk| memory::texts(chunk)).collect::<Vec<_>>().into())
+        match (kind, chunks) {
+            (ColumnType::Float, [one]) if is_plain(one) => {
+                Self::Arrow(one.as_primitive::<types::Float64Type>().clone())
             }
-            kind => Self::Integers(chunks.iter().flat_map(|chunk| memory::wholes(chunk, kind)).collect()),
+            (ColumnType::Float, several) => Self::Floats(several.iter().flat_map(floats_of).collect()),
+            (_, chunks) => Self::Arrays(chunks.to_vec()),
         }
     }
 
@@ -223,10 +236,11 @@ impl<'py> Held<'py> {
     pub fn column(&self) -> PyResult<Column<'_>> {
         Ok(match self {
             Self::Numpy(array) => Column::Floats(array.as_slice()?),
+            Self::Numbers(held) => Column::Numbers(held.numbers()?),
             Self::Arrow(array) => Column::Floats(array.values()),
+            Self::Arrays(arrays) => Column::Arrays(arrays),
             Self::Floats(numbers) => Column::Floats(numbers),
             Self::Integers(integers) => Column::Integers(integers),
-            Self::Texts(texts) => Column::Texts(texts),
         })
     }
 }
@@ -245,39 +259,6 @@ fn floats_of(array: &ArrayRef) -> Vec<f64> {
     } else {
         memory::floats(array)
     }
-}
-
-/// Numbers of numpy's as an array of Arrow's of the same type, so that they are read by the rules of files.
-fn numpy_cells(
-    numbers: &Bound<'_, PyAny>,
-    missing: Option<&Bound<'_, PyAny>>,
-    what: &str,
-) -> PyResult<ArrayRef> {
-    let missing: Option<PyReadonlyArray1<'_, bool>> = missing.map(PyAnyMethods::extract).transpose()?;
-    let nulls = match &missing {
-        Some(missing) => Some(missing.as_slice()?.iter().map(|missing| !missing).collect::<NullBuffer>()),
-        None => None,
-    };
-    macro_rules! cells {
-        ($($native:ty => $array:ty),*) => {{$(
-            if let Ok(cells) = numbers.extract::<PyReadonlyArray1<'_, $native>>() {
-                let cells = ScalarBuffer::from(cells.as_slice()?.to_vec());
-                return Ok(Arc::new(<$array>::new(cells, nulls)));
-            }
-        )*}};
-    }
-    match what {
-        "date" => cells!(i32 => Date32Array),
-        "timestamp" => cells!(i64 => TimestampMicrosecondArray),
-        "nanoseconds" => cells!(i64 => TimestampNanosecondArray),
-        _ => {
-            cells!(i64 => Int64Array, f32 => Float32Array, f64 => Float64Array, u64 => UInt64Array);
-            cells!(i32 => Int32Array, i16 => Int16Array, i8 => Int8Array);
-            cells!(u32 => UInt32Array, u16 => UInt16Array, u8 => UInt8Array);
-        }
-    }
-    let cells: PyReadonlyArray1<'_, bool> = numbers.extract()?;
-    Ok(Arc::new(BooleanArray::new(cells.as_slice()?.iter().copied().collect(), nulls)))
 }
 
 /// The columns that a plan wants, read after its charge, from something whose `read` gives them in this order. What fails then
@@ -330,15 +311,81 @@ pub fn prepare(py: Python<'_>) -> PyResult<bool> {
 pub enum Column<'a> {
     Floats(&'a [f64]),
     Integers(&'a [Option<i64>]),
-    Texts(&'a LargeStringArray),
+    Numbers(Numbers<'a>),
+    Arrays(&'a [ArrayRef]),
 }
 
-impl Column<'_> {
+impl<'a> Column<'a> {
     fn len(&self) -> usize {
         match self {
             Self::Floats(numbers) => numbers.len(),
             Self::Integers(integers) => integers.len(),
-            Self::Texts(texts) => texts.len(),
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Arrays(arrays) => arrays.iter().map(Array::len).sum(),
+        }
+    }
+
+    /// Are its texts whole numbers?
+    fn texts_are_wholes(&self) -> bool {
+        match self {
+            Self::Numbers(numbers) => memory::texts_are_wholes(&numbers.data_type()),
+            Self::Arrays(arrays) => {
+                !arrays.is_empty() && arrays.iter().all(|array| memory::texts_are_wholes(array.data_type()))
+            }
+            Self::Floats(_) | Self::Integers(_) => false,
+        }
+    }
+
+    /// Up to which row a part can reach that begins at this one.
+    fn reaches(&self, start: usize) -> usize {
+        let mut end = 0;
+        match self {
+            Self::Arrays(arrays) => {
+                let ends = arrays.iter().map(|array| {
+                    end += array.len();
+                    end
+                });
+                ends.into_iter().find(|&end| end > start).unwrap_or(start)
+            }
+            _ => self.len(),
+        }
+    }
+
+    /// Some of its cells, no more than [`reaches`](Self::reaches) says.
+    fn part(&self, rows: &Range<usize>) -> Part<'a> {
+        match self {
+            Self::Floats(numbers) => Part::Cells(Cells::Floats(&numbers[rows.clone()])),
+            Self::Integers(integers) => Part::Cells(Cells::Integers(&integers[rows.clone()])),
+            Self::Numbers(numbers) => Part::Array(numbers.part(rows.clone())),
+            Self::Arrays(arrays) => {
+                let mut start = rows.start;
+                for array in *arrays {
+                    if start < array.len() {
+                        return Part::Array(array.slice(start, rows.len()));
+                    }
+                    start -= array.len();
+                }
+                unreachable!("rows are those of an array")
+            }
+        }
+    }
+
+    /// Its cells as a list of what this kind is.
+    fn listed<'py>(&self, py: Python<'py>, kind: ColumnType) -> PyResult<Bound<'py, PyList>> {
+        let arrays: Vec<ArrayRef> = match self {
+            Self::Floats(floats) => return PyList::new(py, *floats),
+            Self::Integers(integers) => return PyList::new(py, *integers),
+            Self::Numbers(numbers) => vec![numbers.part(0..numbers.len())],
+            Self::Arrays(arrays) => arrays.to_vec(),
+        };
+        match kind {
+            ColumnType::Text => {
+                PyList::new(py, arrays.iter().flat_map(|array| memory::texts(array)).collect::<Vec<_>>())
+            }
+            kind => PyList::new(
+                py,
+                arrays.iter().flat_map(|array| memory::wholes(array, kind)).collect::<Vec<_>>(),
+            ),
         }
     }
 }
@@ -373,36 +420,37 @@ impl<'a> Memory<'a> {
         Ok(Self { names, wanted, rows, columns: Some(columns) })
     }
 
+    /// A column that is read as this. What lies as it is can be read as anything.
     fn find(&self, wanted: ColumnRead) -> Option<&Column<'a>> {
-        let place = self.wanted.iter().position(|has| *has == wanted)?;
-        self.columns.as_ref()?.get(place)
+        let columns = self.columns.as_ref()?;
+        let place = self.wanted.iter().position(|has| *has == wanted);
+        let other = || {
+            let of_column = |(has, column): (&ColumnRead, &Column)| {
+                has.column == wanted.column && matches!(column, Column::Numbers(_) | Column::Arrays(_))
+            };
+            self.wanted.iter().zip(columns).position(of_column)
+        };
+        columns.get(place.or_else(other)?)
     }
 
     fn visit(
         &self,
         wanted: &[ColumnRead],
-        part: std::ops::Range<usize>,
+        part: Range<usize>,
         visitor: &mut dyn Visitor,
     ) -> Result<(), Lost> {
         let columns: Vec<&Column> =
             wanted.iter().map(|&wanted| self.find(wanted).ok_or(Lost)).collect::<Result<_, _>>()?;
+        let mut parts = Parts::new(wanted);
         let mut start = part.start;
         while start < part.end {
             if stop::asked() {
                 return Err(Lost);
             }
-            let rows = start..part.end.min(start + BATCH);
-            let texts: Vec<Vec<Option<&str>>> = columns.iter().map(|column| texts(column, &rows)).collect();
-            let cells: Vec<Cells> = columns
-                .iter()
-                .zip(&texts)
-                .map(|(column, texts)| match column {
-                    Column::Floats(numbers) => Cells::Floats(&numbers[rows.clone()]),
-                    Column::Integers(integers) => Cells::Integers(&integers[rows.clone()]),
-                    Column::Texts(_) => Cells::Texts(texts),
-                })
-                .collect();
-            visitor.batch(Batch { rows: rows.len(), cells: &cells });
+            let end = columns.iter().map(|column| column.reaches(start)).min().unwrap_or(part.end);
+            let rows = start..part.end.min(start + BATCH).min(end);
+            let cells: Vec<Part> = columns.iter().map(|column| column.part(&rows)).collect();
+            parts.visit(rows.len(), &cells, visitor);
             start = rows.end;
         }
         Ok(())
@@ -410,17 +458,7 @@ impl<'a> Memory<'a> {
 }
 
 /// Rows handed over at once.
-const BATCH: usize = 8192;
-
-fn texts<'a>(column: &Column<'a>, rows: &std::ops::Range<usize>) -> Vec<Option<&'a str>> {
-    match column {
-        Column::Texts(texts) => {
-            let text = |row| (!texts.is_null(row)).then(|| texts.value(row));
-            rows.clone().map(text).collect()
-        }
-        Column::Floats(_) | Column::Integers(_) => Vec::new(),
-    }
-}
+const BATCH: usize = 4096;
 
 impl Source for Memory<'_> {
     fn columns(&self) -> &[String] {
@@ -448,6 +486,10 @@ impl Source for Memory<'_> {
     fn declared(&self, column: usize) -> Option<ColumnType> {
         let typed = |has: &&ColumnRead| has.column == column && has.kind != ColumnType::Text;
         self.wanted.iter().find(typed).map(|has| has.kind)
+    }
+
+    fn texts_are_wholes(&self, column: usize) -> bool {
+        self.find(ColumnRead { column, kind: ColumnType::Text }).is_some_and(Column::texts_are_wholes)
     }
 
     fn resident(&self, wanted: ColumnRead) -> Option<&[f64]> {
@@ -482,11 +524,7 @@ pub fn cells<'py>(column: &Bound<'py, PyAny>, kind: &str) -> PyResult<Bound<'py,
     let py = column.py();
     let kind = ColumnType::named(if kind == "float" { "number" } else { kind }).unwrap_or(ColumnType::Text);
     let held = quietly(|| Ok(Held::new(column, kind))).map_err(errors::unread)??;
-    match held.column()? {
-        Column::Floats(floats) => PyList::new(py, floats),
-        Column::Integers(integers) => PyList::new(py, integers),
-        Column::Texts(texts) => PyList::new(py, texts.iter().collect::<Vec<_>>()),
-    }
+    held.column()?.listed(py, kind)
 }
 
 /// One column of floats, held for something other than a question.

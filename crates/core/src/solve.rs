@@ -1,4 +1,4 @@
-//! The inverse question: the least epsilon, in a few decimal digits, that is accurate enough.
+//! The inverse question: the least number that is enough, in a few decimal digits or among whole numbers.
 
 use crate::{loss::Eps, ratio::Ratio};
 use std::ops::Range;
@@ -49,6 +49,64 @@ pub fn smallest_of_digits(
     Some(candidate(high))
 }
 
+/// By how much something is more than what is wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct Excess {
+    /// It is not: this is certain.
+    pub holds: bool,
+    /// About the logarithm of the factor, which only guides where to look next.
+    pub logarithm: f64,
+}
+
+impl Excess {
+    pub fn of(value: &Ratio, wanted: &Ratio) -> Self {
+        Self { holds: value <= wanted, logarithm: (value / wanted).to_f64().ln() }
+    }
+}
+
+/// A whole number that holds while the one before it does not, where the lower end does not and the upper end does.
+///
+/// Both ends of what is left are drawn near by aiming a little beyond where the line between them crosses zero, on the side that is
+/// farther away. `places` is how to put a number where the logarithm of what is tested is nearly straight, and back. Steps
+/// and waves cost time, and no more.
+pub(crate) fn first_whole(
+    mut low: (u64, Excess),
+    mut high: (u64, Excess),
+    places: (impl Fn(u64) -> f64, impl Fn(f64) -> f64),
+    at: impl Fn(u64) -> Excess,
+) -> u64 {
+    // Where the line between both ends crosses zero, if that tells.
+    let crossing = |(low, below): (u64, Excess), (high, above): (u64, Excess)| {
+        let share = below.logarithm / (below.logarithm - above.logarithm);
+        let (first, last) = (places.0(low), places.0(high));
+        let number = places.1(first + (last - first) * share);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between both")]
+        (number >= low as f64 && number <= high as f64).then_some(number as u64)
+    };
+    let mut aimed: Option<u64> = None;
+    // How often the same end moved, one after the other: the upper one where it is above zero.
+    let mut moved = 0i32;
+    while high.0 - low.0 > 1 {
+        let gap = high.0 - low.0;
+        let crossing = if moved.abs() < 3 { crossing(low, high) } else { None };
+        let number = crossing.map_or(low.0 + gap / 2, |crossing| {
+            let shift = aimed.map_or(gap / 8, |aimed| crossing.abs_diff(aimed).min(gap));
+            let beyond =
+                shift.saturating_mul(4).min(1 + shift.saturating_mul(8) / (gap / shift.max(1)).max(1));
+            aimed = Some(crossing);
+            if moved <= 0 { crossing.saturating_add(beyond) } else { crossing.saturating_sub(beyond) }
+        });
+        let number = number.clamp(low.0 + 1, high.0 - 1);
+        let excess = at(number);
+        if excess.holds {
+            (high, moved) = ((number, excess), moved.max(0) + 1);
+        } else {
+            (low, moved) = ((number, excess), moved.min(0) - 1);
+        }
+    }
+    high.0
+}
+
 /// The candidate with the least error among those that can be had; where none can, why the last could not.
 pub(crate) fn least_error<T, E>(
     candidates: impl IntoIterator<Item = Result<T, E>>,
@@ -88,5 +146,32 @@ mod tests {
             [short(1, -3..3), short(2, -3..3), short(2, 1..3)].map(|eps| eps.to_string()),
             ["0.4", "0.34", "11"]
         );
+    }
+
+    #[test]
+    fn the_first_number_is_found_whatever_the_excess_looks_like() {
+        const LAST: u64 = 1 << 50;
+        let (place, number) = (|number: u64| number as f64, |place: f64| place);
+        for first in [1, 2, 3, 12_345, LAST / 3, LAST - 1, LAST] {
+            for logarithm in [f64::NAN, f64::INFINITY, 0.0, 1.0] {
+                let looks = std::cell::Cell::new(0);
+                let excess = |part: u64| {
+                    looks.set(looks.get() + 1);
+                    let holds = part >= first;
+                    Excess { holds, logarithm: if holds { -logarithm } else { logarithm } }
+                };
+                let found = first_whole((0, excess(0)), (LAST, excess(LAST)), (place, number), excess);
+                assert_eq!(found, first);
+                assert!(looks.get() <= 210, "{}", looks.get());
+            }
+            // What is straight takes a few looks.
+            let looks = std::cell::Cell::new(0);
+            let excess = |part: u64| {
+                looks.set(looks.get() + 1);
+                Excess { holds: part >= first, logarithm: (first as f64 - part as f64) / 1e10 }
+            };
+            first_whole((0, excess(0)), (LAST, excess(LAST)), (place, number), excess);
+            assert!(looks.get() <= 12, "{}", looks.get());
+        }
     }
 }

@@ -16,6 +16,7 @@ pub(crate) struct Many {
     unreadable: Vec<Option<String>>,
     /// By their places.
     only_text: Vec<bool>,
+    wholes: Vec<bool>,
 }
 
 impl Many {
@@ -27,6 +28,7 @@ impl Many {
         let places = 0..columns.len();
         let mut declared: Vec<Option<ColumnType>> =
             places.clone().map(|column| source.declared(column)).collect();
+        let mut wholes: Vec<bool> = places.clone().map(|column| source.texts_are_wholes(column)).collect();
         let mut only_text: Vec<bool> = places.clone().map(|column| source.is_only_text(column)).collect();
         let mut unreadable: Vec<Option<String>> = places.map(|column| source.unreadable(column)).collect();
         for path in rest {
@@ -39,11 +41,12 @@ impl Many {
                 if source.declared(place) != declared[column] {
                     declared[column] = None;
                 }
+                wholes[column] &= source.texts_are_wholes(place);
                 only_text[column] |= source.is_only_text(place);
                 unreadable[column] = unreadable[column].take().or_else(|| source.unreadable(place));
             }
         }
-        Ok(Self { options: options.clone(), columns, declared, unreadable, only_text, files })
+        Ok(Self { options: options.clone(), columns, declared, unreadable, only_text, wholes, files })
     }
 }
 
@@ -70,6 +73,10 @@ impl Source for Many {
 
     fn is_only_text(&self, column: usize) -> bool {
         self.only_text.get(column) == Some(&true)
+    }
+
+    fn texts_are_wholes(&self, column: usize) -> bool {
+        self.wholes.get(column) == Some(&true)
     }
 
     fn unreadable(&self, column: usize) -> Option<String> {

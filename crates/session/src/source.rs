@@ -37,6 +37,13 @@ pub trait Source: Sync {
         None
     }
 
+    /// Whether every text of a column is a whole number, written as [`ColumnType::Integer`] writes it, so that its cells may be read as
+    /// whole numbers where its texts are asked for. It depends on the schema alone.
+    fn texts_are_wholes(&self, column: usize) -> bool {
+        let _ = column;
+        false
+    }
+
     /// All cells of a column of floats where they lie in memory as such already, so that nobody copies them.
     fn resident(&self, wanted: ColumnRead) -> Option<&[f64]> {
         let _ = wanted;
@@ -63,6 +70,10 @@ impl<S: Source + ?Sized> Source for &S {
 
     fn unreadable(&self, column: usize) -> Option<String> {
         (**self).unreadable(column)
+    }
+
+    fn texts_are_wholes(&self, column: usize) -> bool {
+        (**self).texts_are_wholes(column)
     }
 
     fn resident(&self, wanted: ColumnRead) -> Option<&[f64]> {

@@ -58,9 +58,8 @@ pub fn discrete_gaussian_variance_upper(
         let next = "give the most that neighbours can be apart, a whole number of at least 1";
         return Err(ParameterError::out_of_range("sensitivity in steps", steps, next));
     }
-    let holds =
-        |variance: &Ratio| discrete_gaussian_delta_upper(eps.ratio(), steps, variance) <= *delta.ratio();
-    Ok(least((scale_hint(eps, delta) * steps.to_f64()).powi(2), holds))
+    let delta_at = |variance: &Ratio| discrete_gaussian_delta_upper(eps.ratio(), steps, variance);
+    Ok(least((scale_hint(eps, delta) * steps.to_f64()).powi(2), delta_at, delta.ratio()))
 }
 
 /// P(|X| > reach) for a whole number of at least zero.

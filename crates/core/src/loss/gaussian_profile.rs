@@ -23,6 +23,7 @@ use super::{
 use crate::{
     interval::{Interval, ln_upper},
     ratio::Ratio,
+    solve::{Excess, first_whole},
 };
 use dashu_int::{IBig, UBig};
 
@@ -43,8 +44,8 @@ pub fn gaussian_sigma_upper(eps: &Eps, delta: &Delta, sensitivity: &Ratio) -> Re
         let next = "give the largest distance between neighbours, above 0";
         return Err(ParameterError::out_of_range("sensitivity", sensitivity, next));
     }
-    let holds = |scale: &Ratio| gaussian_delta_upper(eps.ratio(), &scale.recip()) <= *delta.ratio();
-    Ok(significant_up(&(least(scale_hint(eps, delta), holds) * sensitivity), 128))
+    let delta_at = |scale: &Ratio| gaussian_delta_upper(eps.ratio(), &scale.recip());
+    Ok(significant_up(&(least(scale_hint(eps, delta), delta_at, delta.ratio()) * sensitivity), 128))
 }
 
 /// Gaussian noise of any kind needs a positive delta.
@@ -62,26 +63,39 @@ pub(super) fn scale_hint(eps: &Eps, delta: &Delta) -> f64 {
     textbook.min(0.4 / delta.ratio().to_f64())
 }
 
-/// A number that holds, within one part in 2^41 of one that does not. The hint is where the search begins;
-/// large enough numbers must hold, and small enough ones must not.
-pub(super) fn least(hint: f64, holds: impl Fn(&Ratio) -> bool) -> Ratio {
+/// A number at which delta is no more than what is wanted, within one part in 2^41 of one at which it is more. The hint is where
+/// the search begins; delta must be small enough at large enough numbers, and too large at small enough ones.
+pub(super) fn least(hint: f64, delta_at: impl Fn(&Ratio) -> Ratio, wanted: &Ratio) -> Ratio {
+    let excess_at = |number: &Ratio| Excess::of(&delta_at(number), wanted);
     // Two neighbouring powers of two around the answer.
     #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a float is small")]
     let mut exponent = hint.clamp(1e-300, 1e300).log2().floor() as i32;
-    while holds(&power(exponent)) {
+    let mut below = excess_at(&power(exponent));
+    let mut above = None;
+    while below.holds {
         exponent -= 1;
+        above = Some(std::mem::replace(&mut below, excess_at(&power(exponent))));
     }
-    while !holds(&power(exponent + 1)) {
-        exponent += 1;
-    }
-    // Bisect; `high` has always been certified.
-    let (mut low, mut high) = (power(exponent), power(exponent + 1));
-    for _ in 0..41 {
-        let middle = (&low + &high) / Ratio::from(2u64);
-        if holds(&middle) { high = middle } else { low = middle }
-    }
-    high
+    let above = above.unwrap_or_else(|| {
+        loop {
+            let next = excess_at(&power(exponent + 1));
+            if next.holds {
+                break next;
+            }
+            (below, exponent) = (next, exponent + 1);
+        }
+    });
+    let low = power(exponent);
+    let parts = Ratio::from(PARTS);
+    let number = |part: u64| &low + &(&low * &Ratio::from(part)) / &parts;
+    // Delta falls about as a power of the number, so its logarithm is looked at over that of the number.
+    let place = |part: u64| (part as f64 / PARTS as f64).ln_1p();
+    let part = |place: f64| place.exp_m1() * PARTS as f64;
+    number(first_whole((0, below), (PARTS, above), (place, part), |part| excess_at(&number(part))))
 }
+
+/// Into so many parts the way from a power of two to the next is divided.
+const PARTS: u64 = 1 << 41;
 
 /// Two to the power of a whole number.
 fn power(exponent: i32) -> Ratio {
@@ -139,7 +153,9 @@ pub(super) fn mills_ratio(t: &Interval) -> Interval {
         return wide.neg().normal_cdf().div(&density(&wide)).to_precision(bits);
     }
     let close = Ratio::dyadic(IBig::ONE, bits - 12);
-    let mut depth = 16;
+    // The convergents differ by about e^(-2t·sqrt(2·depth)).
+    #[expect(clippy::cast_possible_truncation, reason = "at most some thousands")]
+    let mut depth = 16 + ((bits as f64 * 0.35 / t.to_f64()).powi(2) * 0.55).min(1e4) as i64;
     loop {
         let enclosed = convergent(t, depth).hull(&convergent(t, depth + 1));
         if enclosed.upper() - enclosed.lower() <= close || depth >= 1 << 17 {
@@ -238,6 +254,26 @@ mod tests {
             let (low, high) = (gaussian_delta_lower(&eps, &at), gaussian_delta_upper(&eps, &at));
             assert!(low <= printed.upper() && printed.lower() <= high, "{eps} {at}");
             assert!(&high - &low <= &high * &ratio("1e-20"), "{eps} {at}: {}", high.to_f64());
+        }
+    }
+
+    /// What the search for a scale looks at: every part that it may be asked for, and few of them.
+    #[test]
+    fn a_search_ends_where_it_should_after_few_looks() {
+        let wanted = ratio("1e-6");
+        for (eps, most) in [("0.01", 20), ("0.3", 20), ("1", 20), ("7", 20)] {
+            let looks = std::cell::Cell::new(0);
+            let eps: Eps = eps.parse().unwrap();
+            let delta_at = |scale: &Ratio| {
+                looks.set(looks.get() + 1);
+                gaussian_delta_upper(eps.ratio(), &scale.recip())
+            };
+            let delta: Delta = "1e-6".parse().unwrap();
+            let found = least(scale_hint(&eps, &delta), delta_at, &wanted);
+            assert!(looks.get() <= most, "{eps:?}: {}", looks.get());
+            assert!(delta_at(&found) <= wanted);
+            let less = &found - &found / &Ratio::from(PARTS);
+            assert!(delta_at(&less) > wanted);
         }
     }
 

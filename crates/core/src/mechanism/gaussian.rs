@@ -72,7 +72,7 @@ use crate::{
         gaussian_real::RealGaussian,
         real::{EVERY_MULTIPLE, Placement, Rounded},
     },
-    solve,
+    solve::{self, Excess, first_whole},
 };
 
 /// What is promised.
@@ -292,27 +292,33 @@ impl Calibrated {
     /// With probability 1 - beta every coordinate's error is at most this.
     pub fn accuracy(&self, beta: &Ratio) -> Ratio {
         assert!(beta.is_positive(), "certainty has no finite bound");
-        let within =
-            |reach: u64| self.mechanism.miss_upper(&self.variance_steps, &Ratio::from(reach)) <= *beta;
-        let reach = least_whole(within);
+        let miss = |reach: u64| {
+            Excess::of(&self.mechanism.miss_upper(&self.variance_steps, &Ratio::from(reach)), beta)
+        };
+        // A tail is about e^(-x²/2v).
+        let far = 2.0 * ((self.mechanism.dimensions as f64).ln() - beta.to_f64().ln() + 1.0);
+        let hint = (self.variance_steps.to_f64() * far.max(1.0)).sqrt();
+        let reach = least_whole(hint, miss);
         (Ratio::from(reach) + self.mechanism.rounding_steps()) * &self.mechanism.grid
     }
 }
 
-/// The least whole number for which the test is true; it stays true from there on.
-fn least_whole(test: impl Fn(u64) -> bool) -> u64 {
-    if test(0) {
+/// The least whole number that holds; those from there on do as well. The hint should be one of them, and not much larger.
+fn least_whole(hint: f64, at: impl Fn(u64) -> Excess) -> u64 {
+    let below = at(0);
+    if below.holds {
         return 0;
     }
-    let (mut low, mut high) = (0, 1u64);
-    while !test(high) {
-        (low, high) = (high, high.checked_mul(2).expect("noise stays below 2^50 steps"));
-    }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if test(middle) { high = middle } else { low = middle }
-    }
-    high
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a range of both")]
+    let mut last = hint.clamp(1.0, 1e15) as u64;
+    let above = loop {
+        let excess = at(last);
+        if excess.holds {
+            break excess;
+        }
+        last = last.checked_mul(2).expect("noise stays below 2^50 steps");
+    };
+    first_whole((0, below), (last, above), (|number: u64| number as f64, |place: f64| place), at)
 }
 
 #[cfg(test)]

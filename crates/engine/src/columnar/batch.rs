@@ -4,7 +4,12 @@ use super::{
     plain::{add_floats, add_wholes},
     value::{bytes, getter},
 };
-use arrow_array::{Array, ArrayRef, cast::AsArray, types::Float64Type};
+use arrow_array::{
+    Array, ArrayRef, GenericByteArray,
+    cast::AsArray,
+    types::{ByteArrayType, Float64Type},
+};
+use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::DataType;
 use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Visitor};
 use std::{collections::HashMap, ops::Range};
@@ -41,33 +46,63 @@ impl<'w> Columns<'w> {
     pub fn new(wanted: &'w [ColumnRead], arrays: &[usize]) -> Self {
         let place = |wanted: &ColumnRead| arrays.iter().position(|&column| column == wanted.column);
         let places = wanted.iter().map(|wanted| place(wanted).expect("wanted columns are read")).collect();
+        Self::at(wanted, places)
+    }
+
+    /// For arrays in the order in which columns are wanted.
+    pub fn in_order(wanted: &'w [ColumnRead]) -> Self {
+        Self::at(wanted, (0..wanted.len()).collect())
+    }
+
+    fn at(wanted: &'w [ColumnRead], places: Vec<usize>) -> Self {
         Self { wanted, places, scratch: wanted.iter().map(|_| Scratch::default()).collect() }
     }
 
     /// Hand over some rows.
     pub fn visit(&mut self, rows: usize, arrays: &[ArrayRef], visitor: &mut dyn Visitor) {
-        for ((wanted, &place), scratch) in self.wanted.iter().zip(&self.places).zip(&mut self.scratch) {
-            scratch.fill(&*arrays[place], wanted.kind);
+        self.visit_lying(rows, |place| Lying::Array(&*arrays[place]), visitor);
+    }
+
+    /// Hand over some rows, whose cells lie where this says.
+    pub fn visit_lying<'a>(
+        &mut self,
+        rows: usize,
+        lying: impl Fn(usize) -> Lying<'a>,
+        visitor: &mut dyn Visitor,
+    ) {
+        let lying: Vec<Lying<'a>> = self.places.iter().map(|&place| lying(place)).collect();
+        for ((wanted, lying), scratch) in self.wanted.iter().zip(&lying).zip(&mut self.scratch) {
+            if let Lying::Array(array) = lying {
+                scratch.fill(*array, wanted.kind);
+            }
         }
         let texts: Vec<Texts<'_>> = (0..self.wanted.len())
-            .map(|k| match self.wanted[k].kind {
-                ColumnType::Text => self.scratch[k].texts(&*arrays[self.places[k]]),
+            .map(|k| match (self.wanted[k].kind, &lying[k]) {
+                (ColumnType::Text, Lying::Array(array)) => self.scratch[k].texts(*array),
                 _ => Texts::None,
             })
             .collect();
         let cells: Vec<Cells<'_>> = (0..self.wanted.len())
-            .map(|k| match (&texts[k], self.wanted[k].kind) {
-                (Texts::Rows(rows), _) => Cells::Texts(rows),
-                (Texts::List(texts), _) => Cells::Coded { texts, codes: &self.scratch[k].codes },
-                (Texts::None, ColumnType::Float) => {
-                    let resident = plain_floats(&*arrays[self.places[k]]);
-                    Cells::Floats(resident.unwrap_or(&self.scratch[k].floats))
+            .map(|k| match (&texts[k], self.wanted[k].kind, &lying[k]) {
+                (Texts::Rows(rows), ..) => Cells::Texts(rows),
+                (Texts::List(texts), ..) => Cells::Coded { texts, codes: &self.scratch[k].codes },
+                (Texts::None, _, Lying::Cells(cells)) => *cells,
+                (Texts::None, ColumnType::Float, Lying::Array(array)) => {
+                    Cells::Floats(plain_floats(*array).unwrap_or(&self.scratch[k].floats))
                 }
-                (Texts::None, _) => Cells::Integers(&self.scratch[k].integers),
+                (Texts::None, ..) => Cells::Integers(&self.scratch[k].integers),
             })
             .collect();
         visitor.batch(Batch { rows, cells: &cells });
     }
+}
+
+/// Where the cells of a column lie.
+pub enum Lying<'a> {
+    /// In an array of Arrow's.
+    Array(&'a dyn Array),
+    /// As they are handed over.
+    Cells(Cells<'a>),
 }
 
 /// Floats that can be handed over as they lie.
@@ -97,6 +132,35 @@ fn texts<'a>(array: &'a dyn Array) -> impl Fn(usize) -> Option<&'a str> {
         let cell = cells.as_ref().filter(|_| nulls.is_none_or(|nulls| nulls.is_valid(row)))?(row);
         std::str::from_utf8(cell).ok().filter(|text| !text.is_empty())
     }
+}
+
+/// The texts of an array whose bytes lie one behind the other, looked at together: a part of what is UTF-8 is UTF-8 where it begins and
+/// ends between characters. Nothing where some of the bytes are none, or lie elsewhere.
+fn texts_together(array: &dyn Array) -> Option<Vec<Option<&str>>> {
+    match array.data_type() {
+        DataType::Binary => in_one(array.as_binary::<i32>(), array.nulls()),
+        DataType::LargeBinary => in_one(array.as_binary::<i64>(), array.nulls()),
+        DataType::Utf8 => in_one(array.as_string::<i32>(), array.nulls()),
+        DataType::LargeUtf8 => in_one(array.as_string::<i64>(), array.nulls()),
+        _ => None,
+    }
+}
+
+fn in_one<'a, T: ByteArrayType>(
+    array: &'a GenericByteArray<T>,
+    nulls: Option<&NullBuffer>,
+) -> Option<Vec<Option<&'a str>>> {
+    let offsets = array.value_offsets();
+    let (first, last) = (offsets.first()?.as_usize(), offsets.last()?.as_usize());
+    let all = std::str::from_utf8(array.value_data().get(first..last)?).ok()?;
+    let text = |pair: &[T::Offset]| {
+        all.get(pair[0].as_usize() - first..pair[1].as_usize() - first).filter(|text| !text.is_empty())
+    };
+    let texts = offsets.windows(2).map(text);
+    Some(match nulls {
+        None => texts.collect(),
+        Some(nulls) => texts.zip(nulls).map(|(text, there)| text.filter(|_| there)).collect(),
+    })
 }
 
 impl Scratch {
@@ -171,6 +235,9 @@ impl Scratch {
         if let Some(values) = short_list(array) {
             let value = texts(values);
             return Texts::List(self.list.iter().map(|&place| value(place).unwrap_or_default()).collect());
+        }
+        if let Some(rows) = texts_together(array) {
+            return Texts::Rows(rows);
         }
         if bytes(array).is_some() {
             let cell = texts(array);

@@ -10,6 +10,8 @@ use equipoise_session::source::ColumnType;
 pub enum Meaning {
     /// Cells that can be read, and the kind that fits them best, if one does.
     Readable(Option<ColumnType>),
+    /// Whole numbers of 64 bits or fewer, of which each text is one.
+    Wholes,
     /// Cells that can be read as texts and as nothing else.
     Texts,
     /// Cells that cannot be read, in words.
@@ -21,6 +23,7 @@ impl Meaning {
     pub fn kind(self) -> Option<ColumnType> {
         match self {
             Self::Readable(kind) => kind,
+            Self::Wholes => Some(ColumnType::Integer),
             Self::Texts => Some(ColumnType::Text),
             Self::Unreadable(_) => None,
         }
@@ -44,7 +47,9 @@ pub(crate) fn declared(data_type: &DataType) -> Meaning {
     Meaning::Readable(Some(match data_type {
         T::Null => return Meaning::Readable(None),
         T::Boolean => ColumnType::Boolean,
-        T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 => ColumnType::Integer,
+        T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 => {
+            return Meaning::Wholes;
+        }
         // Half of the unsigned numbers of 64 bits would be none as signed ones; as floats all are near.
         T::UInt64 | T::Float16 | T::Float32 | T::Float64 => ColumnType::Float,
         T::Decimal32(precision, scale)
@@ -61,7 +66,11 @@ pub(crate) fn declared(data_type: &DataType) -> Meaning {
         T::FixedSizeBinary(_) => return Meaning::Texts,
         T::Dictionary(_, values) => match &**values {
             T::Dictionary(..) => return Meaning::Unreadable("dictionaries of dictionaries"),
-            values => return declared(values),
+            values => match declared(values) {
+                // Each row has a place in a list, and looking the list up is less work.
+                Meaning::Wholes => ColumnType::Integer,
+                other => return other,
+            },
         },
         T::Time32(_) | T::Time64(_) => return Meaning::Unreadable("times of day"),
         T::Duration(_) => return Meaning::Unreadable("durations"),
@@ -103,6 +112,11 @@ impl Described {
     /// Can its cells be read as texts and as nothing else?
     pub fn is_only_text(&self, column: usize) -> bool {
         self.meanings.get(column) == Some(&Meaning::Texts)
+    }
+
+    /// Is every text of it a whole number?
+    pub fn texts_are_wholes(&self, column: usize) -> bool {
+        self.meanings.get(column) == Some(&Meaning::Wholes)
     }
 
     /// Why its cells cannot be read.

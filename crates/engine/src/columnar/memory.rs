@@ -3,13 +3,14 @@
 //! The one place where the types of Arrow are in the public names of this crate: whoever has such arrays has these types.
 
 use super::{
+    Columns, Lying,
     meaning::{Meaning, declared},
     plain::{add_floats, add_wholes},
     value::getter,
 };
-use arrow_array::Array;
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use equipoise_session::source::ColumnType;
+use equipoise_session::source::{Cells, ColumnRead, ColumnType, Visitor};
 
 /// The kind that fits cells of this type best, if one does.
 pub fn kind(data_type: &DataType) -> Option<ColumnType> {
@@ -36,6 +37,40 @@ pub fn texts(array: &dyn Array) -> Vec<Option<String>> {
     (0..array.len()).map(text).collect()
 }
 
+/// Are texts of such cells whole numbers, each written in one way?
+pub fn texts_are_wholes(data_type: &DataType) -> bool {
+    declared(data_type) == Meaning::Wholes
+}
+
+/// Some cells of a column in memory.
+pub enum Part<'a> {
+    /// Of Arrow's.
+    Array(ArrayRef),
+    /// As visitors see them.
+    Cells(Cells<'a>),
+}
+
+/// Hands parts of columns to a visitor, by the rules that files are read by; its buffers are used again and again.
+pub struct Parts<'w> {
+    columns: Columns<'w>,
+}
+
+impl<'w> Parts<'w> {
+    /// For columns that are handed over in this order.
+    pub fn new(wanted: &'w [ColumnRead]) -> Self {
+        Self { columns: Columns::in_order(wanted) }
+    }
+
+    /// Hand over so many rows, of which each part has as many cells.
+    pub fn visit(&mut self, rows: usize, parts: &[Part<'_>], visitor: &mut dyn Visitor) {
+        let lying = |place: usize| match &parts[place] {
+            Part::Array(array) => Lying::Array(&**array),
+            Part::Cells(cells) => Lying::Cells(*cells),
+        };
+        self.columns.visit_lying(rows, lying, visitor);
+    }
+}
+
 /// Cells as floats; what is null or no number is NaN.
 pub fn floats(array: &dyn Array) -> Vec<f64> {
     let mut cells = Vec::with_capacity(array.len());
@@ -59,8 +94,12 @@ pub fn wholes(array: &dyn Array, kind: ColumnType) -> Vec<Option<i64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::{BinaryArray, Date32Array, Float64Array, StringArray, TimestampSecondArray};
+    use arrow_array::{
+        BinaryArray, Date32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, StringArray,
+        TimestampSecondArray, UInt8Array, UInt16Array, UInt32Array,
+    };
     use arrow_schema::TimeUnit;
+    use std::sync::Arc;
 
     #[test]
     fn no_cell_fails_whatever_it_holds() {
@@ -73,6 +112,34 @@ mod tests {
         assert_eq!(wholes(&days, ColumnType::Date), [Some(i64::from(i32::MIN)), Some(i64::from(i32::MAX))]);
         assert!(floats(&days).iter().all(|cell| cell.is_nan()));
         assert_eq!(texts(&BinaryArray::from(vec![b"\xff".as_slice(), b"a"])), [None, Some("a".to_string())]);
+    }
+
+    /// What is read as whole numbers in place of its texts has no other texts.
+    #[test]
+    fn texts_of_whole_numbers_are_written_as_whole_numbers_are() {
+        let wholes: Vec<ArrayRef> = vec![
+            Arc::new(Int8Array::from(vec![Some(i8::MIN), None, Some(0)])),
+            Arc::new(Int16Array::from(vec![Some(i16::MIN), None, Some(i16::MAX)])),
+            Arc::new(Int32Array::from(vec![Some(i32::MIN), None, Some(i32::MAX)])),
+            Arc::new(Int64Array::from(vec![Some(i64::MIN), None, Some(i64::MAX), Some(-7)])),
+            Arc::new(UInt8Array::from(vec![Some(0), None, Some(u8::MAX)])),
+            Arc::new(UInt16Array::from(vec![Some(0), None, Some(u16::MAX)])),
+            Arc::new(UInt32Array::from(vec![Some(0), None, Some(u32::MAX)])),
+        ];
+        for array in wholes {
+            assert!(texts_are_wholes(array.data_type()));
+            let kind = ColumnType::Integer;
+            let written: Vec<Option<String>> =
+                super::wholes(&array, kind).into_iter().map(|whole| Some(kind.write(whole?))).collect();
+            assert_eq!(texts(&array), written, "{}", array.data_type());
+        }
+        let of = |values| DataType::Dictionary(Box::new(DataType::Int8), Box::new(values));
+        for other in
+            [DataType::UInt64, DataType::Float64, DataType::Boolean, DataType::Date32, DataType::Utf8]
+        {
+            assert!(!texts_are_wholes(&other) && !texts_are_wholes(&of(other)));
+        }
+        assert!(!texts_are_wholes(&of(DataType::Int32)) && !texts_are_wholes(&DataType::Decimal128(9, 0)));
     }
 
     /// The width of a dictionary's keys follows from how many values there are, so that it says nothing of the type.

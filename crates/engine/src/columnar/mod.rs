@@ -21,6 +21,7 @@ mod rows;
 mod value;
 
 pub(crate) use batch::Columns;
+use batch::Lying;
 pub(crate) use meaning::{Described, TOO_WIDE, declared, without_text};
 pub use meaning::{Meaning, decimal as decimal_kind, unreadable_line};
 pub use rows::{LONGEST_TEXT, RowBlock};

@@ -128,6 +128,10 @@ impl Source for Ipc {
         self.described.is_only_text(column)
     }
 
+    fn texts_are_wholes(&self, column: usize) -> bool {
+        self.described.texts_are_wholes(column)
+    }
+
     fn unreadable(&self, column: usize) -> Option<String> {
         self.described.unreadable(column)
     }

@@ -248,6 +248,10 @@ impl Source for Parquet {
         self.described.is_only_text(column)
     }
 
+    fn texts_are_wholes(&self, column: usize) -> bool {
+        self.described.texts_are_wholes(column)
+    }
+
     fn unreadable(&self, column: usize) -> Option<String> {
         self.described.unreadable(column)
     }

@@ -11,7 +11,7 @@ use crate::{
         numbers::{self, Collected, Numbers, Store},
         values::{Pairs, Table, Values, Wholes},
     },
-    source::{Batch, Cells, ColumnRead, Source, Visitor},
+    source::{Batch, Cells, ColumnRead, ColumnType, Source, Visitor},
     unanswered::Unanswered,
 };
 use groups::{GroupQuery, Grouping, Groups, Tally};
@@ -88,11 +88,20 @@ impl<'a> ScanResult<'a> {
         hands: &ScanKeys,
         memory: Memory,
     ) -> Result<(), Unanswered> {
-        let mut wanted: Vec<ColumnRead> = needs.iter().flat_map(Need::all_wanted).collect();
+        // Which rows of a person are drawn depends on their cells as texts.
+        let read_as = |key: ColumnRead| {
+            let whole = rows.bound().is_none()
+                && rows.derived().is_of_file(key.column)
+                && key.kind == ColumnType::Text
+                && source.texts_are_wholes(key.column);
+            if whole { ColumnRead { kind: ColumnType::Integer, ..key } } else { key }
+        };
+        let searches = searches(needs, read_as, hands.table, memory.groups / hands.count as u64);
+        let keys = searches.iter().flat_map(|search| search.read_as().iter().copied());
+        let mut wanted: Vec<ColumnRead> = needs.iter().flat_map(beside_keys).chain(keys).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let store = Store::new(memory.numbers);
-        let searches = searches(needs, hands.table, memory.groups / hands.count as u64);
         let mut workers: Vec<Worker> =
             (0..hands.count).map(|_| Worker::new(needs, &searches, &wanted, &store)).collect();
         let mut visitors: Vec<&mut dyn Visitor> =
@@ -236,7 +245,12 @@ impl<'a> ScanResult<'a> {
 }
 
 /// What is looked for in groups. A tally of all records is the groups of its column, counted.
-fn searches(needs: &[Need], key: [u64; 2], memory: u64) -> Vec<Arc<GroupQuery>> {
+fn searches(
+    needs: &[Need],
+    read_as: impl Fn(ColumnRead) -> ColumnRead,
+    key: [u64; 2],
+    memory: u64,
+) -> Vec<Arc<GroupQuery>> {
     let mut searches: Vec<GroupQuery> = Vec::new();
     for need in needs {
         let (by, need) = match need {
@@ -245,13 +259,22 @@ fn searches(needs: &[Need], key: [u64; 2], memory: u64) -> Vec<Arc<GroupQuery>> 
             _ => continue,
         };
         let place = searches.iter().position(|search| search.by() == by).unwrap_or_else(|| {
-            searches.push(GroupQuery::new(by, key));
+            searches.push(GroupQuery::new(by, &read_as, key));
             searches.len() - 1
         });
         searches[place].serve(need);
     }
     let many = searches.len().max(1) as u64;
     searches.into_iter().map(|search| Arc::new(search.within(memory / many))).collect()
+}
+
+/// The cells that a need is found in, keys of groups aside.
+fn beside_keys(need: &Need) -> Vec<ColumnRead> {
+    match need {
+        Need::Tally(_) => Vec::new(),
+        Need::Grouped { need, .. } => need.all_wanted().collect(),
+        need => need.all_wanted().collect(),
+    }
 }
 
 struct Worker {
@@ -405,7 +428,7 @@ pub(crate) mod tests {
     use super::*;
     pub(crate) use crate::audits::Memory;
     use crate::need::Key;
-    use crate::source::ColumnType;
+    use crate::source::Lost;
     use equipoise_core::coins::Words;
     use equipoise_entropy::OsCoins;
 
@@ -511,7 +534,7 @@ pub(crate) mod tests {
         let need = Need::Present(text(0));
         let grouped = Need::Grouped { by: vec![text(0)], need: Box::new(Need::Records) };
         let wanted = [need.wanted().unwrap()];
-        let searches = searches(std::slice::from_ref(&grouped), [1, 2], u64::MAX);
+        let searches = searches(std::slice::from_ref(&grouped), |column| column, [1, 2], u64::MAX);
         let mut worker = Worker::new(&[need, grouped], &searches, &wanted, &Store::new(0));
         worker.batch(Batch { rows: 5, cells: &[Cells::Coded { texts: &texts, codes: &codes }] });
         worker.batch(Batch { rows: 2, cells: &[Cells::Texts(&[Some("b"), Some("c")])] });
@@ -572,7 +595,7 @@ pub(crate) mod tests {
             ];
             let here = within(&source, &needs, 2, MEMORY);
             let (all, tally) = (all_found(&here, &by), texts(&here));
-            for (threads, groups) in [(1, 0), (2, 100_000), (3, 3_000_000)] {
+            for (threads, groups) in [(1, 0), (2, 100_000), (3, 600_000)] {
                 let apart = within(&source, &needs, threads, super::Memory { numbers: 1000, groups });
                 assert!(apart.groups(&by).unwrap().is_apart(), "{groups}");
                 assert!(all_found(&apart, &by) == all, "{by:?} {groups}");
@@ -581,5 +604,61 @@ pub(crate) mod tests {
                 assert_eq!(apart.with_texts(text(1), &some), here.with_texts(text(1), &some));
             }
         }
+    }
+
+    /// A source whose column of days, as it is asked for by its texts, holds whole numbers.
+    struct Numbered(Memory);
+
+    impl Source for Numbered {
+        fn columns(&self) -> &[String] {
+            self.0.columns()
+        }
+
+        fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+            let keys = wanted.iter().filter(|read| read.column == 0);
+            assert!(keys.into_iter().all(|read| read.kind == ColumnType::Integer));
+            self.0.scan(wanted, visitors)
+        }
+
+        fn texts_are_wholes(&self, column: usize) -> bool {
+            column == 0
+        }
+    }
+
+    /// Texts of whole numbers are read as such, and a key that is stated in another way is none.
+    #[test]
+    fn keys_that_are_whole_numbers_are_told_as_their_texts() {
+        let numbers =
+            || (0..1000).map(|i| if i % 9 == 0 { f64::NAN } else { f64::from(i % 4) - 1.0 }).collect();
+        let (as_texts, as_wholes) =
+            (Memory::new(numbers(), &["a"]), Numbered(Memory::new(numbers(), &["a"])));
+        let needs = [
+            Need::Tally(text(0)),
+            Need::Grouped { by: vec![text(0), text(1)], need: Box::new(Need::Wholes(as_integer(0))) },
+        ];
+        let (one, other) = (all_rows(&as_texts, &needs[..1], 2), all_rows(&as_wholes, &needs, 2));
+        let keys = |found: &ScanResult<'_>| {
+            let mut keys = Vec::new();
+            found.each_text(text(0), |key, count| keys.push((key.to_string(), count)));
+            keys.sort_unstable();
+            keys
+        };
+        assert_eq!(keys(&one).len(), 5);
+        assert_eq!(keys(&one), keys(&other));
+        let stated = ["-1", "1", "01", "+1", " 1", "1.0", "", "x"].map(String::from);
+        assert_eq!(one.with_texts(text(0), &stated), other.with_texts(text(0), &stated));
+        assert_eq!(other.with_texts(text(0), &stated).iter().filter(|count| **count > 0).count(), 2);
+        let groups = other.groups(&[text(0), text(1)]).unwrap();
+        let key = vec![Some("2".to_string()), Some("a".to_string())];
+        groups.each_of(&[groups.written(&key)], |_, group| {
+            group
+                .values(&Need::Wholes(as_integer(0)))
+                .each_whole(|some| assert!(some.iter().all(|&whole| whole == 2)));
+        });
+        assert_eq!(groups.read(&groups.written(&key)), key);
+    }
+
+    fn as_integer(column: usize) -> ColumnRead {
+        ColumnRead { column, kind: ColumnType::Integer }
     }
 }

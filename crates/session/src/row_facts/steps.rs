@@ -146,12 +146,10 @@ impl Steps {
     pub fn add_numbers(&self, numbers: &[f64], sums: &mut [i128]) {
         match self {
             Self::Shares { clip, frame, most } => {
-                sums[0] +=
-                    clipped(numbers, clip).map(|row| i128::from(frame.place(row, *most))).sum::<i128>();
+                sums[0] += sum_of_steps(numbers, clip, *most, |row| frame.share(row));
             }
             Self::Squares { clip, frame, most } => {
-                let square = |row: f64| i128::from(steps_of(frame.share(row).powi(2), *most));
-                sums[0] += clipped(numbers, clip).map(square).sum::<i128>();
+                sums[0] += sum_of_steps(numbers, clip, *most, |row| frame.share(row).powi(2));
             }
             Self::Pairs { clips, parts, steps } => {
                 let frames = clips.map(|clip| Frame::new(false, &clip));
@@ -194,7 +192,89 @@ impl Steps {
     }
 }
 
-/// Numbers between the ends; those that are none are left out.
-fn clipped(numbers: &[f64], clip: &Clip) -> impl Iterator<Item = f64> {
-    numbers.iter().filter(|row| !row.is_nan()).map(|row| row.clamp(clip.low, clip.high))
+/// The steps of shares, added up over all numbers, which are moved between the ends first; what is no number adds nothing.
+fn sum_of_steps(numbers: &[f64], clip: &Clip, most: i64, share: impl Fn(f64) -> f64) -> i128 {
+    let share = |row: f64| share(row.clamp(clip.low, clip.high));
+    if most > MOST_ADDED {
+        return numbers.iter().map(|&row| i128::from(steps_of(share(row), most))).sum();
+    }
+    // Whole floats are added exactly below 2^53, in lanes that do not wait for each other.
+    let together =
+        usize::try_from(ADDED_BELOW / most.max(1)).map_or(LARGEST_PART, |rows| rows.min(LARGEST_PART));
+    let ends = most as f64;
+    let steps = |row: f64| rounded((share(row) * ends).clamp(-ends, ends));
+    let mut sum = 0;
+    for some in numbers.chunks(together) {
+        let mut lanes = [0.0; 8];
+        let (eights, rest) = some.as_chunks::<8>();
+        for eight in eights {
+            for (lane, &row) in lanes.iter_mut().zip(eight) {
+                *lane += if row.is_nan() { 0.0 } else { steps(row) };
+            }
+        }
+        let rest = rest.iter().filter(|row| !row.is_nan()).map(|&row| steps(row)).sum::<f64>();
+        #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
+        let whole = (lanes.iter().sum::<f64>() + rest) as i64;
+        sum += i128::from(whole);
+    }
+    sum
+}
+
+const ADDED_BELOW: i64 = 1 << 53;
+/// Of more steps than this hardly any row would be added before the sum is put aside.
+const MOST_ADDED: i64 = 1 << 46;
+const LARGEST_PART: usize = 1 << 12;
+
+/// To the nearest whole number, halves away from zero, as [`f64::round`] does it, for sizes below 2^51: without a call, so that rows
+/// are worked on side by side.
+fn rounded(number: f64) -> f64 {
+    const WHOLE: f64 = (1u64 << 52) as f64;
+    let size = number.abs();
+    let nearest = (size + WHOLE) - WHOLE;
+    let up = if size - nearest >= 0.5 { 1.0 } else { 0.0 };
+    (nearest + up).copysign(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn halves_are_rounded_away_from_zero() {
+        let below_half = 0.5f64.next_down();
+        for number in
+            [0.0, below_half, 0.5, 0.5f64.next_up(), 1.5, 2.5, 1e6 + 0.5, 1e15 + 0.5, 2f64.powi(50) + 0.5]
+        {
+            for number in [number, number.next_up(), number.next_down()] {
+                assert_eq!(rounded(number), number.round(), "{number}");
+                assert_eq!(rounded(-number), (-number).round(), "-{number}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sums_are_those_of_single_rows(
+            rows in prop::collection::vec(prop_oneof![any::<f64>(), -3.0..3.0, Just(f64::NAN)], 0..60),
+            ends in (-2.0..1.0, 1.0..4.0),
+            bits in 0u32..52,
+        ) {
+            let (low, high) = ends;
+            let clip = Clip { low, high, middle: low / 2.0 + high / 2.0 };
+            let most = 1i64 << bits;
+            for from_zero in [false, true] {
+                let frame = Frame::new(from_zero, &clip);
+                let moved: Vec<f64> =
+                    rows.iter().filter(|row| !row.is_nan()).map(|row| row.clamp(low, high)).collect();
+                let mut sums = [0];
+                Steps::Shares { clip, frame, most }.add_numbers(&rows, &mut sums);
+                prop_assert_eq!(sums[0], moved.iter().map(|&row| i128::from(frame.place(row, most))).sum::<i128>());
+                let mut squares = [0];
+                Steps::Squares { clip, frame, most }.add_numbers(&rows, &mut squares);
+                let square = |row: &f64| i128::from(steps_of(frame.share(*row).powi(2), most));
+                prop_assert_eq!(squares[0], moved.iter().map(square).sum::<i128>());
+            }
+        }
+    }
 }

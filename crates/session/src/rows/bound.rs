@@ -227,8 +227,13 @@ impl Stage<'_> {
         Router { stage: self, buffers: self.parts.iter().map(|_| Vec::new()).collect(), written: Vec::new() }
     }
 
-    /// For tables and parts: it balances work.
-    pub fn hash(&self, bytes: &[u8]) -> u64 {
+    /// The key of tables: it balances work.
+    pub fn table(&self) -> [u64; 2] {
+        self.table
+    }
+
+    /// For parts: it balances work.
+    fn hash(&self, bytes: &[u8]) -> u64 {
         names::hash(self.table, bytes)
     }
 

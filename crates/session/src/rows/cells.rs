@@ -46,32 +46,35 @@ impl CellLattice {
 pub(crate) const FINE: CellLattice = CellLattice { shift: 44 };
 
 /// How many rows of a part of the rows lie in each cell.
+///
+/// A number is counted where its highest bits say, which is the same work for every number; which cell that is, and which of the places are
+/// of no number, is worked out once for each place.
 #[derive(Default)]
 pub(crate) struct CellTable {
-    /// Four megabytes.
+    /// By places. Four megabytes.
     counts: Vec<u32>,
-    /// Cells that were counted so often that they began anew.
-    full: BTreeMap<usize, u64>,
+    /// How many numbers have been counted there, and what was put aside before these could be too many.
+    counted: u64,
+    aside: BTreeMap<usize, u64>,
 }
+
+/// So many numbers at most are counted before the counts are put aside.
+const COUNTED: u64 = u32::MAX as u64;
 
 impl CellTable {
     /// Count numbers; those that are none do not take part.
     pub fn extend(&mut self, lattice: CellLattice, numbers: impl IntoIterator<Item = f64>) {
-        let range = lattice.range();
-        let first = range.lo();
-        let place = |cell: i64| usize::try_from(cell - first).expect("a cell of the lattice");
-        self.counts.resize(place(range.hi()) + 1, 0);
+        self.counts.resize(lattice.places(), 0);
+        let Self { counts, counted, aside } = self;
+        // A power of two, so that no place is looked at twice.
+        let last = counts.len() - 1;
         for number in numbers {
-            self.add(place(lattice.cell(number)), u32::from(!number.is_nan()));
-        }
-    }
-
-    #[inline]
-    fn add(&mut self, place: usize, many: u32) {
-        let (count, full) = self.counts[place].overflowing_add(many);
-        self.counts[place] = count;
-        if full {
-            *self.full.entry(place).or_default() += 1 << 32;
+            if *counted == COUNTED {
+                put_aside(counts, aside);
+                *counted = 0;
+            }
+            *counted += 1;
+            counts[lattice.place(number) & last] += 1;
         }
     }
 
@@ -80,22 +83,67 @@ impl CellTable {
         if self.counts.is_empty() {
             return *self = other;
         }
-        for (place, &more) in other.counts.iter().enumerate() {
-            self.add(place, more);
+        if self.counted + other.counted > COUNTED {
+            put_aside(&mut self.counts, &mut self.aside);
+            self.counted = 0;
         }
-        for (place, more) in other.full {
-            *self.full.entry(place).or_default() += more;
+        self.counted += other.counted;
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        for (place, more) in other.aside {
+            *self.aside.entry(place).or_default() += more;
         }
     }
 
     /// The cells that hold rows.
     pub fn cells(&self, lattice: CellLattice) -> Cells {
-        let whole = |(place, &count): (usize, &u32)| {
-            u64::from(count) + self.full.get(&place).copied().unwrap_or_default()
+        let count = |place: usize| {
+            let aside = self.aside.get(&place).copied().unwrap_or_default();
+            u64::from(self.counts.get(place).copied().unwrap_or_default()) + aside
         };
-        let counts = self.counts.iter().enumerate().map(whole);
-        Cells::from_counts((lattice.range().lo()..).zip(counts).filter(|&(_, count)| count > 0))
+        let counts = lattice
+            .cells_and_places()
+            .map(|(cell, places)| (cell, places.into_iter().flatten().map(count).sum()));
+        Cells::from_counts(counts.filter(|&(_, count)| count > 0))
     }
+}
+
+fn put_aside(counts: &mut [u32], aside: &mut BTreeMap<usize, u64>) {
+    for (place, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
+        *aside.entry(place).or_default() += u64::from(std::mem::take(count));
+    }
+}
+
+impl CellLattice {
+    /// How many places there are: those of every combination of the highest bits.
+    fn places(self) -> usize {
+        assert!(self.shift < 52, "the bit that tells what is no number from infinity is among the highest");
+        1 << (u64::BITS - self.shift)
+    }
+
+    /// Where a number is counted: its highest bits, once zero has no sign and what lies below zero is one ordinal less, as cells
+    /// reach upwards. What is no number has the highest of the lower bits after that sum.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2^20 places")]
+    fn place(self, number: f64) -> usize {
+        let bits = (number + 0.0).to_bits();
+        ((bits - (bits >> 63)) >> self.shift) as usize
+    }
+
+    /// Every cell in order, and the places of its numbers. The last one has infinity's too.
+    fn cells_and_places(self) -> impl Iterator<Item = (i64, [Option<usize>; 2])> {
+        let half = self.places() / 2;
+        let (top, infinite) = (self.place(f64::MAX), self.place(f64::INFINITY));
+        let below = (0..=top).rev().map(move |size| (-whole(size) - 1, [Some(half + size), None]));
+        let above =
+            (0..=top).map(move |size| (whole(size), [Some(size), Some(infinite).filter(|_| size == top)]));
+        below.chain(above)
+    }
+}
+
+fn whole(place: usize) -> i64 {
+    i64::try_from(place).expect("at most 2^20 places")
 }
 
 /// The cells that hold rows, in order, and how many rows lie in each and the cells before.
@@ -258,15 +306,42 @@ mod tests {
     /// A cell that is counted beyond 32 bits goes on.
     #[test]
     fn counts_go_beyond_32_bits_and_parts_add_up() {
-        let mut tables = [CellTable::default(), CellTable::default()];
+        let mut tables = [CellTable::default(), CellTable::default(), CellTable::default()];
         for table in &mut tables {
-            table.extend(COARSE, [1.0, 1.0, f64::NAN]);
-            let place = table.counts.iter().position(|&count| count == 2).unwrap();
-            table.add(place, u32::MAX);
+            table.extend(COARSE, [1.0, 1.0, f64::NAN, -1.0]);
+            // As if one number had been there nearly as often as can be counted.
+            table.counts[COARSE.place(1.0)] += u32::MAX - 4;
+            table.counted += u64::from(u32::MAX - 4);
+            table.extend(COARSE, [1.0, -1.0]);
         }
-        let [mut one, other] = tables;
+        let [mut one, other, third] = tables;
         one.take(other);
-        assert_eq!(one.cells(COARSE).rows(), 2 * (u64::from(u32::MAX) + 2));
+        one.take(third);
+        let cells = one.cells(COARSE);
+        assert_eq!(cells.rows(), 3 * (u64::from(u32::MAX) + 1));
+        assert_eq!((cells.before(0), cells.after(COARSE.cell(1.0))), (6, 0));
+    }
+
+    /// What is no number comes in many forms, and none of them is counted; zero comes in two.
+    #[test]
+    fn every_number_is_counted_in_its_cell() {
+        let quiet = f64::NAN.to_bits();
+        let nothing =
+            [quiet, quiet | 1 << 63, 0x7ff0_0000_0000_0001, 0xfff0_0000_0000_0001, u64::MAX, u64::MAX >> 1];
+        for lattice in [COARSE, FINE] {
+            let edges = [0, 1, 2, 3].map(|cell| lattice.edge(cell * 1000));
+            let numbers =
+                [0.0, f64::MIN_POSITIVE, 5e-324, 1.0, f64::MAX, f64::INFINITY].into_iter().chain(edges);
+            for number in numbers
+                .flat_map(|number| [number, number.next_down().max(0.0)])
+                .flat_map(|number| [number, -number])
+            {
+                let mut table = CellTable::default();
+                table.extend(lattice, nothing.map(f64::from_bits).into_iter().chain([number]));
+                let cells = table.cells(lattice);
+                assert_eq!((cells.rows(), &cells.cells[..]), (1, &[lattice.cell(number)][..]), "{number}");
+            }
+        }
     }
 
     proptest! {

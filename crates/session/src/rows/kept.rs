@@ -59,8 +59,8 @@ impl<'s> People<'s> {
         Self {
             stage,
             folding,
-            ids: Names::default(),
-            groups: Names::default(),
+            ids: Names::keyed(stage.table()),
+            groups: Names::keyed(stage.table()),
             owners: Vec::new(),
             rows: Vec::new(),
             cells: Vec::new(),
@@ -73,13 +73,13 @@ impl<'s> People<'s> {
     /// Take in one row as a router wrote it.
     pub fn row(&mut self, rest: &mut &[u8]) {
         let id = take(take_length(rest), rest);
-        let person = self.ids.number(self.stage.hash(id), id);
+        let person = self.ids.number(id);
         let group = if self.stage.groups().is_some() {
             let key = take(take_length(rest), rest);
             self.written.clear();
             self.written.extend_from_slice(&(person as u64).to_le_bytes());
             self.written.extend_from_slice(key);
-            let group = self.groups.number(self.stage.hash(&self.written), &self.written);
+            let group = self.groups.number(&self.written);
             if group == self.owners.len() {
                 self.owners.push((person, group));
             }

@@ -2,9 +2,10 @@
 
 use crate::{
     field::number,
+    names::Short,
     need::Key,
     rows::encode::{put_length, take, take_length},
-    source::{Batch, Cells, ColumnRead},
+    source::{Batch, Cells, ColumnRead, ColumnType},
 };
 use std::cmp::Ordering;
 
@@ -25,9 +26,30 @@ pub(crate) fn in_order(one: &Key, other: &Key) -> Ordering {
     fields.fold(Ordering::Equal, Ordering::then)
 }
 
+// The first byte of a field says what it is. Behind `WHOLE` stand eight bytes; from `SHORT` on it is a text whose length is what
+// the byte is above it, and behind `LONG` a length and a text.
 const NOTHING: u8 = 0;
-const TEXT: u8 = 1;
-const WHOLE: u8 = 2;
+const WHOLE: u8 = 1;
+const SHORT: u8 = 2;
+const LONG: u8 = u8::MAX;
+
+/// The key of one text, where it is short.
+#[inline]
+pub(super) fn short_text(text: Option<&str>) -> Option<Short> {
+    match text {
+        None => Short::of(&[NOTHING]),
+        Some(text) => Short::behind(u8::try_from(text.len()).ok()?.checked_add(SHORT)?, text.as_bytes()),
+    }
+}
+
+/// The key of one whole number.
+#[inline]
+pub(super) fn short_whole(whole: Option<i64>) -> Short {
+    match whole {
+        None => Short::of(&[NOTHING]).expect("one byte is short"),
+        Some(whole) => Short::behind_word(WHOLE, whole.cast_unsigned()),
+    }
+}
 
 /// Write the key of one row.
 pub(super) fn put_row(batch: Batch<'_>, row: usize, places: &[usize], written: &mut Vec<u8>) {
@@ -58,13 +80,36 @@ pub(crate) fn written(key: &Key, by: &[ColumnRead]) -> Vec<u8> {
     written
 }
 
+/// The same where texts are read as whole numbers: a text that is not written as the number is has no row.
+pub(super) fn written_as(key: &Key, by: &[ColumnRead], read_as: &[ColumnRead]) -> Vec<u8> {
+    let mut written = Vec::new();
+    for ((text, column), read_as) in key.iter().zip(by).zip(read_as) {
+        let other = text.as_ref().filter(|_| column != read_as && !is_written_so(text, read_as.kind));
+        match other {
+            Some(text) => put_text(Some(text), &mut written),
+            None => put_stated(&vec![text.clone()], &[*read_as], &mut written),
+        }
+    }
+    written
+}
+
+fn is_written_so(text: &Option<String>, kind: ColumnType) -> bool {
+    let whole = text.as_deref().and_then(|text| kind.read(text));
+    whole.map(|whole| kind.write(whole)) == *text
+}
+
 /// A text with its length before it, so that no two keys of several texts are written alike.
 pub(super) fn put_text(text: Option<&str>, written: &mut Vec<u8>) {
     match text {
         None => written.push(NOTHING),
         Some(text) => {
-            written.push(TEXT);
-            put_length(text.len(), written);
+            match u8::try_from(text.len()).ok().filter(|&length| length < LONG - SHORT) {
+                Some(length) => written.push(SHORT + length),
+                None => {
+                    written.push(LONG);
+                    put_length(text.len(), written);
+                }
+            }
             written.extend_from_slice(text.as_bytes());
         }
     }
@@ -82,16 +127,17 @@ fn put_whole(whole: Option<i64>, written: &mut Vec<u8>) {
 
 /// The texts of a key that was written by these columns.
 pub(crate) fn read(mut written: &[u8], by: &[ColumnRead]) -> Key {
-    let mut field = |column: &ColumnRead| match take(1, &mut written) {
-        [TEXT] => {
-            let length = take_length(&mut written);
-            Some(String::from_utf8_lossy(take(length, &mut written)).into_owned())
-        }
-        [WHOLE] => {
-            let whole = <[u8; 8]>::try_from(take(8, &mut written)).expect("eight bytes");
-            Some(column.kind.write(i64::from_le_bytes(whole)))
-        }
-        _ => None,
+    let mut field = |column: &ColumnRead| {
+        let length = match take(1, &mut written) {
+            [] | [NOTHING] => return None,
+            [WHOLE] => {
+                let whole = <[u8; 8]>::try_from(take(8, &mut written)).expect("eight bytes");
+                return Some(column.kind.write(i64::from_le_bytes(whole)));
+            }
+            [LONG] => take_length(&mut written),
+            [short, ..] => usize::from(short - SHORT),
+        };
+        Some(String::from_utf8_lossy(take(length, &mut written)).into_owned())
     };
     by.iter().map(&mut field).collect()
 }
@@ -108,7 +154,6 @@ pub(super) fn text<'a>(cells: &Cells<'a>, row: usize) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::ColumnType;
     use std::collections::BTreeSet;
 
     fn columns(kind: ColumnType) -> [ColumnRead; 2] {
@@ -126,7 +171,7 @@ mod tests {
 
     #[test]
     fn keys_are_read_as_they_were_written_and_differ_where_they_differ() {
-        let keys: [&[Option<&str>]; 7] = [
+        let keys: [&[Option<&str>]; 10] = [
             &[None, None],
             &[Some(""), None],
             &[Some("a"), Some("bc")],
@@ -134,6 +179,9 @@ mod tests {
             &[None, Some("\u{0}\u{1}")],
             &[Some("\u{0}"), None],
             &[Some(&"x".repeat(300)), None],
+            &[Some(&"x".repeat(252)), None],
+            &[Some(&"x".repeat(253)), None],
+            &[Some(&"x".repeat(254)), Some("")],
         ];
         let mut seen = BTreeSet::new();
         for key in keys {
@@ -144,6 +192,23 @@ mod tests {
             let expected: Key = key.iter().map(|text| text.map(str::to_string)).collect();
             assert_eq!(read(&written, &columns(ColumnType::Text)), expected);
             assert!(seen.insert(written));
+        }
+    }
+
+    #[test]
+    fn a_short_key_is_what_is_written() {
+        for text in [None, Some(""), Some("a"), Some("0123456789"), Some("\u{e4}\u{f6}")] {
+            let mut written = Vec::new();
+            put_text(text, &mut written);
+            assert_eq!((short_text(text), Short::of(&written).is_some()), (Short::of(&written), true));
+        }
+        for text in ["0123456789a".to_string(), "x".repeat(300)] {
+            assert_eq!(short_text(Some(&text)), None);
+        }
+        for whole in [None, Some(0), Some(-1), Some(i64::MIN)] {
+            let mut written = Vec::new();
+            put_whole(whole, &mut written);
+            assert_eq!(Some(short_whole(whole)), Short::of(&written));
         }
     }
 

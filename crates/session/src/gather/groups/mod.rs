@@ -12,6 +12,7 @@
 //! charge, where nothing fails with a reason.
 
 mod key;
+mod log;
 mod table;
 mod tally;
 
@@ -51,6 +52,8 @@ const KEY: u64 = 100;
 /// What is looked for in groups of records that agree in these columns.
 pub(crate) struct GroupQuery {
     by: Vec<ColumnRead>,
+    /// How the cells of the key are read: as whole numbers, where the texts that are asked for are such and nothing else.
+    read_as: Vec<ColumnRead>,
     /// Those that count stand first.
     needs: Vec<Need>,
     key: [u64; 2],
@@ -61,10 +64,11 @@ pub(crate) struct GroupQuery {
 }
 
 impl GroupQuery {
-    /// Look for nothing yet.
-    pub fn new(by: &[ColumnRead], key: [u64; 2]) -> Self {
+    /// Look for nothing yet. Each column of the key is read as this says.
+    pub fn new(by: &[ColumnRead], read_as: impl Fn(ColumnRead) -> ColumnRead, key: [u64; 2]) -> Self {
         Self {
             by: by.to_vec(),
+            read_as: by.iter().map(|&column| read_as(column)).collect(),
             needs: Vec::new(),
             key,
             memory: MEMORY,
@@ -81,6 +85,11 @@ impl GroupQuery {
     /// The columns of the key.
     pub fn by(&self) -> &[ColumnRead] {
         &self.by
+    }
+
+    /// How the cells of the key are read.
+    pub fn read_as(&self) -> &[ColumnRead] {
+        &self.read_as
     }
 
     /// Look for this as well.
@@ -137,7 +146,7 @@ pub(crate) struct Grouping {
     /// Has it ever put groups away?
     spilling: bool,
     /// The group of each row of a batch, and room to write a key.
-    groups: Vec<usize>,
+    groups: Vec<u32>,
     written: Vec<u8>,
 }
 
@@ -145,7 +154,7 @@ impl Grouping {
     pub fn new(search: &Arc<GroupQuery>, wanted: &[ColumnRead]) -> Self {
         let place = |cells: ColumnRead| wanted.iter().position(|&one| one == cells);
         Self {
-            places: search.by.iter().map(|&key| place(key).expect("keys are wanted")).collect(),
+            places: search.read_as.iter().map(|&key| place(key).expect("keys are wanted")).collect(),
             cells: search
                 .needs
                 .iter()
@@ -154,7 +163,7 @@ impl Grouping {
                     second: need.second().and_then(place),
                 })
                 .collect(),
-            table: Table::new(&search.needs),
+            table: Table::new(&search.needs, search.key),
             search: Arc::clone(search),
             taken: 0,
             spilling: false,
@@ -164,52 +173,39 @@ impl Grouping {
     }
 
     pub fn batch(&mut self, batch: Batch<'_>) {
+        let (keys, bytes) = (self.table.keys.len(), self.table.keys.bytes());
         self.find_groups(batch);
+        let (new, bytes) = (self.table.keys.len() - keys, self.table.keys.bytes() - bytes);
+        self.taken += KEY * new as u64 + 2 * bytes as u64;
         self.taken += self.table.batch(&self.search.needs, batch, &self.groups, &self.cells);
         if self.taken > self.search.memory {
             self.put_away();
         }
     }
 
-    /// The group of each row.
+    /// The group of each row. A key of one column is looked up as it lies where it is short.
     fn find_groups(&mut self, batch: Batch<'_>) {
-        self.groups.clear();
-        if let [place] = self.places[..]
-            && let Cells::Coded { texts, codes } = batch.cells[place]
-        {
-            return self.find_coded(texts, codes);
+        let Self { groups, written, table, places, .. } = self;
+        let keys = &mut table.keys;
+        groups.clear();
+        let one = match places[..] {
+            [place] => Some(&batch.cells[place]),
+            _ => None,
+        };
+        match one {
+            Some(&Cells::Coded { texts, codes }) => find_coded(texts, codes, keys, written, groups),
+            Some(Cells::Integers(cells)) => {
+                groups.extend(cells.iter().map(|&cell| numbered(keys.number_short(key::short_whole(cell)))));
+            }
+            Some(Cells::Texts(texts)) => {
+                groups.extend(texts.iter().map(|&text| of_text(text, keys, written)))
+            }
+            _ => groups.extend((0..batch.rows).map(|row| {
+                written.clear();
+                key::put_row(batch, row, places, written);
+                numbered(keys.number(written))
+            })),
         }
-        for row in 0..batch.rows {
-            self.written.clear();
-            key::put_row(batch, row, &self.places, &mut self.written);
-            let group = self.look_up();
-            self.groups.push(group);
-        }
-    }
-
-    /// The same where texts are places in a list: each text is looked up when it is first met.
-    fn find_coded(&mut self, texts: &[&str], codes: &[Option<u32>]) {
-        let mut met: Vec<Option<usize>> = vec![None; texts.len() + 1];
-        for code in codes {
-            let place = code.map_or(texts.len(), |code| code as usize).min(texts.len());
-            let group = met[place].unwrap_or_else(|| {
-                self.written.clear();
-                key::put_text(texts.get(place).copied(), &mut self.written);
-                self.look_up()
-            });
-            met[place] = Some(group);
-            self.groups.push(group);
-        }
-    }
-
-    /// The group of the key that was written; a new one if no row has had it.
-    fn look_up(&mut self) -> usize {
-        let next = self.table.keys.len();
-        let group = self.table.keys.number(self.search.hash(&self.written), &self.written);
-        if group == next {
-            self.taken += KEY + 2 * self.written.len() as u64;
-        }
-        group
     }
 
     /// Write all groups to the file, and begin anew.
@@ -217,12 +213,13 @@ impl Grouping {
         self.spilling = true;
         self.taken = 0;
         let search = Arc::clone(&self.search);
-        let table = mem::replace(&mut self.table, Table::new(&search.needs));
+        let table = mem::replace(&mut self.table, Table::new(&search.needs, search.key));
+        let sorted = table.sorted((0..table.keys.len()).collect());
         let mut buffers: Vec<Vec<u8>> = vec![Vec::new(); PARTS];
         for (group, key) in table.keys.iter().enumerate() {
             let part = search.part(key);
             let buffer = &mut buffers[part];
-            table.each_record(group, &mut self.written, |record| {
+            sorted.each_record(group, &mut self.written, |record| {
                 put_length(key.len(), buffer);
                 buffer.extend_from_slice(key);
                 put_length(record.len(), buffer);
@@ -249,9 +246,47 @@ impl Grouping {
         }
         let mut tables = workers.into_iter().map(|worker| worker.table);
         let mut all = tables.next().ok_or(Unanswered::Data)?;
-        tables.for_each(|table| all.absorb(table, |key| search.hash(key)));
+        tables.for_each(|table| all.absorb(table));
         Ok(Groups { search, here: Some(all) })
     }
+}
+
+/// The group of each row where texts are places in a list: each text is looked up when it is first met.
+fn find_coded(
+    texts: &[&str],
+    codes: &[Option<u32>],
+    keys: &mut Names,
+    written: &mut Vec<u8>,
+    groups: &mut Vec<u32>,
+) {
+    const UNMET: u32 = u32::MAX;
+    let mut met: Vec<u32> = vec![UNMET; texts.len() + 1];
+    groups.extend(codes.iter().map(|code| {
+        let place = code.map_or(texts.len(), |code| code as usize).min(texts.len());
+        if met[place] == UNMET {
+            met[place] = of_text(texts.get(place).copied(), keys, written);
+        }
+        met[place]
+    }));
+}
+
+/// The group of a key that is one text; a new one if no row has had it.
+#[inline]
+fn of_text(text: Option<&str>, keys: &mut Names, written: &mut Vec<u8>) -> u32 {
+    numbered(match key::short_text(text) {
+        Some(short) => keys.number_short(short),
+        None => {
+            written.clear();
+            key::put_text(text, written);
+            keys.number(written)
+        }
+    })
+}
+
+/// A number of a name in half the memory.
+#[inline]
+fn numbered(group: usize) -> u32 {
+    u32::try_from(group).expect("names are fewer than 2^32")
 }
 
 /// All groups of a scan.
@@ -275,12 +310,12 @@ impl Groups {
 
     /// A stated key as it is compared.
     pub fn written(&self, key: &Key) -> Vec<u8> {
-        key::written(key, self.by())
+        key::written_as(key, self.by(), self.search.read_as())
     }
 
     /// The texts of a key.
     pub fn read(&self, written: &[u8]) -> Key {
-        key::read(written, self.by())
+        key::read(written, self.search.read_as())
     }
 
     /// The place of a need that counts.
@@ -309,14 +344,9 @@ impl Groups {
         for (part, places) in self.by_part(keys.iter().map(Vec::as_slice)) {
             let read = self.here.is_none().then(|| self.counts(part, need));
             for place in places {
-                let hash = self.search.hash(&keys[place]);
                 let count = match (&self.here, &read) {
-                    (Some(table), _) => {
-                        table.keys.find(hash, &keys[place]).map(|group| table.count(group, need))
-                    }
-                    (None, Some((names, counts))) => {
-                        names.find(hash, &keys[place]).map(|group| counts[group])
-                    }
+                    (Some(table), _) => table.keys.find(&keys[place]).map(|group| table.count(group, need)),
+                    (None, Some((names, counts))) => names.find(&keys[place]).map(|group| counts[group]),
                     (None, None) => None,
                 };
                 found[place] = count.unwrap_or_default();
@@ -329,11 +359,13 @@ impl Groups {
     pub fn each_of(&self, keys: &[Vec<u8>], mut visit: impl FnMut(usize, &ScanResult<'_>)) {
         for (part, places) in self.by_part(keys.iter().map(Vec::as_slice)) {
             if let Some(table) = &self.here {
-                for place in places {
-                    let group = table.keys.find(self.search.hash(&keys[place]), &keys[place]);
-                    let found = group.map(|group| table.gathered(group, &self.search.needs));
+                let groups: Vec<Option<usize>> =
+                    places.iter().map(|&place| table.keys.find(&keys[place])).collect();
+                let sorted = table.sorted(groups.iter().flatten().copied().collect());
+                for (place, group) in places.into_iter().zip(groups) {
                     stop::look();
-                    visit(place, &found.unwrap_or_default());
+                    let gathered = group.map(|group| sorted.gathered(group, &self.search.needs));
+                    visit(place, &gathered.unwrap_or_default());
                 }
                 continue;
             }
@@ -359,9 +391,9 @@ impl Groups {
 
     /// The keys of a part that was put away, and the count of each.
     fn counts(&self, part: usize, need: usize) -> (Names, Vec<u64>) {
-        let (mut keys, mut counts) = (Names::default(), Vec::new());
+        let (mut keys, mut counts) = (Names::keyed(self.search.key), Vec::new());
         self.search.each_record(part, |key, record| {
-            let group = keys.number(self.search.hash(key), key);
+            let group = keys.number(key);
             if group == counts.len() {
                 counts.push(0);
             }

@@ -1,6 +1,11 @@
 //! What was found in each group, in memory.
 
-use super::{in_memory, key::text, tally::Tally};
+use super::{
+    in_memory,
+    key::text,
+    log::{ByGroup, Log},
+    tally::Tally,
+};
 use crate::{
     gather::{Need, Partial, ScanResult, pair},
     names::Names,
@@ -20,6 +25,22 @@ pub(super) struct Table {
     found: Vec<Several>,
 }
 
+/// Some groups of a table, with the numbers of each side by side.
+pub(super) struct Sorted<'t> {
+    table: &'t Table,
+    /// In order, each once.
+    groups: Vec<usize>,
+    found: Vec<SortedValues>,
+}
+
+/// The values of one need, by the places of groups.
+enum SortedValues {
+    Floats(ByGroup<f64>),
+    Wholes(ByGroup<i64>),
+    /// What is not of many values.
+    Elsewhere,
+}
+
 /// Where a batch has the cells of a need.
 pub(super) struct Place {
     pub first: Option<usize>,
@@ -31,28 +52,28 @@ pub(super) struct Place {
 enum Several {
     Counts(Vec<u64>),
     /// Numbers, or both numbers of each record.
-    Floats(Vec<Vec<f64>>),
-    /// Whole numbers, and how many rows have none.
-    Wholes(Vec<(Vec<i64>, u64)>),
+    Floats(Log<f64>),
+    /// Whole numbers, and how many rows of each group have none.
+    Wholes(Log<i64>, Vec<u64>),
     Tallies(Vec<Tally>),
 }
 
 impl Table {
-    pub fn new(needs: &[Need]) -> Self {
+    pub fn new(needs: &[Need], key: [u64; 2]) -> Self {
         let several = |need: &Need| match need {
-            Need::Floats(_) | Need::Pairs(..) => Several::Floats(Vec::new()),
-            Need::Wholes(_) => Several::Wholes(Vec::new()),
+            Need::Floats(_) | Need::Pairs(..) => Several::Floats(Log::default()),
+            Need::Wholes(_) => Several::Wholes(Log::default(), Vec::new()),
             Need::Tally(_) => Several::Tallies(Vec::new()),
             Need::Records | Need::Present(_) => Several::Counts(Vec::new()),
             Need::Cells(_) | Need::Table(_) | Need::Grouped { .. } => {
                 unreachable!("found of all records together")
             }
         };
-        Self { keys: Names::default(), found: needs.iter().map(several).collect() }
+        Self { keys: Names::keyed(key), found: needs.iter().map(several).collect() }
     }
 
     /// Take in rows whose groups these are, where cells of each need have these places. How many bytes of memory that took, about.
-    pub fn batch(&mut self, needs: &[Need], batch: Batch<'_>, groups: &[usize], cells: &[Place]) -> u64 {
+    pub fn batch(&mut self, needs: &[Need], batch: Batch<'_>, groups: &[u32], cells: &[Place]) -> u64 {
         let many = self.keys.len();
         let mut taken = 0;
         for ((found, place), need) in self.found.iter_mut().zip(cells).zip(needs) {
@@ -62,35 +83,42 @@ impl Table {
                 (&mut *found, place.first, place.second)
             {
                 let columns = [(&batch.cells[first], need.wanted()), (&batch.cells[second], need.second())];
+                let before = all.bytes();
                 for (row, group) in rows {
-                    if let Some([x, y]) = pair(columns, row) {
-                        taken += push(&mut all[group], x) + push(&mut all[group], y);
+                    if let Some(both) = pair(columns, row) {
+                        both.into_iter().for_each(|number| all.push(group, number));
                     }
                 }
+                taken += all.bytes() - before;
                 continue;
             }
             match (found, place.first.map(|place| &batch.cells[place])) {
-                (Several::Counts(counts), None) => groups.iter().for_each(|&group| counts[group] += 1),
+                (Several::Counts(counts), None) => {
+                    groups.iter().for_each(|&group| counts[group as usize] += 1);
+                }
                 (Several::Counts(counts), Some(cells)) => {
-                    rows.for_each(|(row, group)| counts[group] += u64::from(is_present(cells, row)));
+                    rows.for_each(|(row, group)| counts[group as usize] += u64::from(is_present(cells, row)));
                 }
                 (Several::Floats(all), Some(Cells::Floats(cells))) => {
-                    rows.for_each(|(row, group)| taken += push(&mut all[group], cells[row]));
+                    let before = all.bytes();
+                    all.extend(groups, cells);
+                    taken += all.bytes() - before;
                 }
-                (Several::Wholes(all), Some(Cells::Integers(cells))) => {
+                (Several::Wholes(all, nulls), Some(Cells::Integers(cells))) => {
+                    let before = all.bytes();
                     for (row, group) in rows {
-                        let (wholes, nulls) = &mut all[group];
                         match cells[row] {
-                            None => *nulls += 1,
-                            Some(whole) => taken += push(wholes, whole),
+                            None => nulls[group as usize] += 1,
+                            Some(whole) => all.push(group, whole),
                         }
                     }
+                    taken += all.bytes() - before;
                 }
                 (Several::Tallies(tallies), Some(Cells::Integers(cells))) => {
-                    rows.for_each(|(row, group)| taken += tallies[group].add_whole(cells[row], 1));
+                    rows.for_each(|(row, group)| taken += tallies[group as usize].add_whole(cells[row], 1));
                 }
                 (Several::Tallies(tallies), Some(cells)) => {
-                    rows.for_each(|(row, group)| taken += tallies[group].add(text(cells, row), 1));
+                    rows.for_each(|(row, group)| taken += tallies[group as usize].add(text(cells, row), 1));
                 }
                 _ => panic!("a source hands over the kinds that were wanted"),
             }
@@ -98,28 +126,24 @@ impl Table {
         taken
     }
 
-    /// Take over what another thread has found; `hash` is that of a key.
-    pub fn absorb(&mut self, other: Self, hash: impl Fn(&[u8]) -> u64) {
-        let places: Vec<usize> = other.keys.iter().map(|key| self.keys.number(hash(key), key)).collect();
+    /// Take over what another thread has found.
+    pub fn absorb(&mut self, other: Self) {
+        let places: Vec<usize> = other.keys.iter().map(|key| self.keys.number(key)).collect();
         drop(other.keys);
         for (mine, theirs) in self.found.iter_mut().zip(other.found) {
             mine.resize(self.keys.len());
-            let places = places.iter().copied();
+            let numbered = places.iter().copied();
             match (mine, theirs) {
                 (Several::Counts(mine), Several::Counts(theirs)) => {
-                    places.zip(theirs).for_each(|(place, count)| mine[place] += count);
+                    numbered.zip(theirs).for_each(|(place, count)| mine[place] += count);
                 }
-                (Several::Floats(mine), Several::Floats(theirs)) => {
-                    places.zip(theirs).for_each(|(place, rows)| join(&mut mine[place], rows));
-                }
-                (Several::Wholes(mine), Several::Wholes(theirs)) => {
-                    for (place, (rows, nulls)) in places.zip(theirs) {
-                        join(&mut mine[place].0, rows);
-                        mine[place].1 += nulls;
-                    }
+                (Several::Floats(mine), Several::Floats(theirs)) => mine.absorb(theirs, &places),
+                (Several::Wholes(mine, nulls), Several::Wholes(theirs, other_nulls)) => {
+                    mine.absorb(theirs, &places);
+                    numbered.zip(other_nulls).for_each(|(place, count)| nulls[place] += count);
                 }
                 (Several::Tallies(mine), Several::Tallies(theirs)) => {
-                    places.zip(theirs).for_each(|(place, tally)| mine[place].take(tally));
+                    numbered.zip(theirs).for_each(|(place, tally)| mine[place].take(tally));
                 }
                 _ => unreachable!("both look for the same"),
             }
@@ -134,15 +158,39 @@ impl Table {
         }
     }
 
-    /// What was found in a group.
+    /// These groups with the numbers of each side by side.
+    pub fn sorted(&self, mut groups: Vec<usize>) -> Sorted<'_> {
+        groups.sort_unstable();
+        groups.dedup();
+        let sorted = |found: &Several| match found {
+            Several::Floats(all) => SortedValues::Floats(all.by_group(&groups, self.keys.len())),
+            Several::Wholes(all, _) => SortedValues::Wholes(all.by_group(&groups, self.keys.len())),
+            Several::Counts(_) | Several::Tallies(_) => SortedValues::Elsewhere,
+        };
+        let found = self.found.iter().map(sorted).collect();
+        Sorted { table: self, groups, found }
+    }
+}
+
+impl Sorted<'_> {
+    /// The place of a group among those that were asked for.
+    fn place(&self, group: usize) -> usize {
+        self.groups.binary_search(&group).expect("groups that are looked at were asked for")
+    }
+
+    /// What was found in one of the groups.
     pub fn gathered(&self, group: usize, needs: &[Need]) -> ScanResult<'_> {
         let mut gathered = ScanResult::default();
-        for (need, found) in needs.iter().zip(&self.found) {
-            match found {
-                Several::Counts(counts) => gathered.put(need, Partial::Count(counts[group])),
-                Several::Floats(rows) => gathered.lend_floats(need, &rows[group]),
-                Several::Wholes(rows) => gathered.lend_wholes(need, &rows[group].0, rows[group].1),
-                Several::Tallies(tallies) => gathered.put(need, Partial::Tally(tallies[group].clone())),
+        let place = self.place(group);
+        for ((need, found), sorted) in needs.iter().zip(&self.table.found).zip(&self.found) {
+            match (found, sorted) {
+                (Several::Counts(counts), _) => gathered.put(need, Partial::Count(counts[group])),
+                (Several::Wholes(_, nulls), SortedValues::Wholes(rows)) => {
+                    gathered.lend_wholes(need, rows.of(place), nulls[group]);
+                }
+                (Several::Tallies(tallies), _) => gathered.put(need, Partial::Tally(tallies[group].clone())),
+                (_, SortedValues::Floats(rows)) => gathered.lend_floats(need, rows.of(place)),
+                _ => unreachable!("numbers were sorted"),
             }
         }
         gathered
@@ -150,21 +198,24 @@ impl Table {
 
     /// Write what was found in a group, as one record or, where it has many numbers, as several; each is handed over.
     pub fn each_record(&self, group: usize, record: &mut Vec<u8>, mut put_away: impl FnMut(&[u8])) {
+        let place = self.place(group);
         let mut at = 0;
         loop {
             record.clear();
             let mut more = false;
-            for found in &self.found {
-                match found {
-                    Several::Counts(counts) => put_count(if at == 0 { counts[group] } else { 0 }, record),
-                    Several::Floats(rows) => more |= put_some(&rows[group], at, record),
-                    Several::Wholes(rows) => {
-                        let (wholes, nulls) = &rows[group];
-                        put_count(if at == 0 { *nulls } else { 0 }, record);
-                        more |= put_some(wholes, at, record);
+            for (found, sorted) in self.table.found.iter().zip(&self.found) {
+                match (found, sorted) {
+                    (Several::Counts(counts), _) => {
+                        put_count(if at == 0 { counts[group] } else { 0 }, record)
                     }
-                    Several::Tallies(tallies) if at == 0 => tallies[group].put(record),
-                    Several::Tallies(_) => Tally::default().put(record),
+                    (Several::Wholes(_, nulls), SortedValues::Wholes(rows)) => {
+                        put_count(if at == 0 { nulls[group] } else { 0 }, record);
+                        more |= put_some(rows.of(place), at, record);
+                    }
+                    (Several::Tallies(tallies), _) if at == 0 => tallies[group].put(record),
+                    (Several::Tallies(_), _) => Tally::default().put(record),
+                    (_, SortedValues::Floats(rows)) => more |= put_some(rows.of(place), at, record),
+                    _ => unreachable!("numbers were sorted"),
                 }
             }
             put_away(record);
@@ -185,15 +236,11 @@ impl Several {
                 counts.resize(many, 0);
                 (before, 16)
             }
-            Self::Floats(rows) => {
-                let before = rows.len();
-                rows.resize_with(many, Vec::new);
-                (before, 48)
-            }
-            Self::Wholes(rows) => {
-                let before = rows.len();
-                rows.resize_with(many, Default::default);
-                (before, 64)
+            Self::Floats(_) => (many, 0),
+            Self::Wholes(_, nulls) => {
+                let before = nulls.len();
+                nulls.resize(many, 0);
+                (before, 16)
             }
             Self::Tallies(tallies) => {
                 let before = tallies.len();
@@ -202,22 +249,6 @@ impl Several {
             }
         };
         (many - before) as u64 * each
-    }
-}
-
-/// Add a number; how many bytes of memory that took.
-fn push<T>(all: &mut Vec<T>, one: T) -> u64 {
-    let before = all.capacity();
-    all.push(one);
-    // Room of its own has a header.
-    ((all.capacity() - before) * 8 + if before == 0 { 16 } else { 0 }) as u64
-}
-
-fn join<T>(mine: &mut Vec<T>, theirs: Vec<T>) {
-    if mine.is_empty() {
-        *mine = theirs;
-    } else {
-        mine.extend(theirs);
     }
 }
 
