@@ -67,21 +67,21 @@ impl Excess {
 /// A whole number that holds while the one before it does not, where the lower end does not and the upper end does.
 ///
 /// Both ends of what is left are drawn near by aiming a little beyond where the line between them crosses zero, on the side that is
-/// farther away. `places` is how to put a number where the logarithm of what is tested is nearly straight, and back. Steps
+/// farther away. `place` puts a number where the logarithm of what is tested is nearly straight, and `number_at` puts it back. Steps
 /// and waves cost time, and no more.
 pub(crate) fn first_whole(
     mut low: (u64, Excess),
     mut high: (u64, Excess),
-    places: (impl Fn(u64) -> f64, impl Fn(f64) -> f64),
+    place: impl Fn(u64) -> f64,
+    number_at: impl Fn(f64) -> u64,
     at: impl Fn(u64) -> Excess,
 ) -> u64 {
     // Where the line between both ends crosses zero, if that tells.
     let crossing = |(low, below): (u64, Excess), (high, above): (u64, Excess)| {
         let share = below.logarithm / (below.logarithm - above.logarithm);
-        let (first, last) = (places.0(low), places.0(high));
-        let number = places.1(first + (last - first) * share);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between both")]
-        (number >= low as f64 && number <= high as f64).then_some(number as u64)
+        let (first, last) = (place(low), place(high));
+        let crossing = first + (last - first) * share;
+        (crossing >= first && crossing <= last).then(|| number_at(crossing).clamp(low, high))
     };
     let mut aimed: Option<u64> = None;
     // How often the same end moved, one after the other: the upper one where it is above zero.
@@ -105,6 +105,12 @@ pub(crate) fn first_whole(
         }
     }
     high.0
+}
+
+/// The whole number below a place on the line of numbers.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the ends are the nearest")]
+pub(crate) fn nearest(place: f64) -> u64 {
+    place as u64
 }
 
 /// The candidate with the least error among those that can be had; where none can, why the last could not.
@@ -151,7 +157,7 @@ mod tests {
     #[test]
     fn the_first_number_is_found_whatever_the_excess_looks_like() {
         const LAST: u64 = 1 << 50;
-        let (place, number) = (|number: u64| number as f64, |place: f64| place);
+        let place = |number: u64| number as f64;
         for first in [1, 2, 3, 12_345, LAST / 3, LAST - 1, LAST] {
             for logarithm in [f64::NAN, f64::INFINITY, 0.0, 1.0] {
                 let looks = std::cell::Cell::new(0);
@@ -160,7 +166,7 @@ mod tests {
                     let holds = part >= first;
                     Excess { holds, logarithm: if holds { -logarithm } else { logarithm } }
                 };
-                let found = first_whole((0, excess(0)), (LAST, excess(LAST)), (place, number), excess);
+                let found = first_whole((0, excess(0)), (LAST, excess(LAST)), place, nearest, excess);
                 assert_eq!(found, first);
                 assert!(looks.get() <= 210, "{}", looks.get());
             }
@@ -170,7 +176,7 @@ mod tests {
                 looks.set(looks.get() + 1);
                 Excess { holds: part >= first, logarithm: (first as f64 - part as f64) / 1e10 }
             };
-            first_whole((0, excess(0)), (LAST, excess(LAST)), (place, number), excess);
+            first_whole((0, excess(0)), (LAST, excess(LAST)), place, nearest, excess);
             assert!(looks.get() <= 12, "{}", looks.get());
         }
     }

@@ -34,6 +34,7 @@ pub mod program;
 pub mod promise;
 pub mod quiet;
 pub mod release;
+mod remembered;
 pub mod request;
 mod resolved;
 mod row_facts;

@@ -127,9 +127,15 @@ impl Names {
         }
     }
 
-    /// The same for a short one.
+    /// The same for a short one. Most have been met, and most of these stand where they are looked for first.
     #[inline]
     pub fn number_short(&mut self, short: Short) -> usize {
+        let first = &self.short.slots[place(spread(self.key, short), self.short.slots.len() - 1)];
+        if first.is(short) { first.number() } else { self.number_elsewhere(short) }
+    }
+
+    #[inline(never)]
+    fn number_elsewhere(&mut self, short: Short) -> usize {
         let (next, key) = (self.ends.len(), self.key);
         let where_from = |slot: &Slot| spread(key, slot.short());
         let number = self.short.number(Slot::new(short, next), where_from, |slot| slot.is(short));
@@ -159,13 +165,11 @@ impl Names {
 
     /// The number of a byte string that was met.
     pub fn find(&self, name: &[u8]) -> Option<usize> {
-        match Short::of(name) {
-            Some(short) => self.short.find(spread(self.key, short), |slot| slot.is(short)),
-            None => {
-                let hash = hash(self.key, name);
-                self.long.find(hash, |slot| slot.low == hash && self.name(slot.number()) == name)
-            }
+        if let Some(short) = Short::of(name) {
+            return self.short.find(spread(self.key, short), |slot| slot.is(short));
         }
+        let hash = hash(self.key, name);
+        self.long.find(hash, |slot| slot.low == hash && self.name(slot.number()) == name)
     }
 
     /// The byte string with this number.
@@ -193,11 +197,16 @@ fn spread(key: [u64; 2], short: Short) -> u64 {
 }
 
 /// Numbers by what they are found by: one row of slots, of which at least half are free.
-#[derive(Default)]
 struct Index {
-    /// As many as a power of two, or none.
+    /// As many as a power of two.
     slots: Vec<Slot>,
     taken: usize,
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Self { slots: vec![FREE; FIRST_SLOTS], taken: 0 }
+    }
 }
 
 /// A short byte string, or the hash of a long one, and its number.
@@ -208,8 +217,11 @@ struct Slot {
     number: u32,
 }
 
-const FREE: Slot = Slot { low: 0, high: 0, number: u32::MAX };
+/// No byte string has so many bytes.
+const FREE: Slot = Slot { low: 0, high: u32::MAX, number: u32::MAX };
 const FIRST_SLOTS: usize = 64;
+/// 32 kilobytes of slots.
+const ROOMY: usize = 2048;
 
 impl Slot {
     /// More than four thousand million do not fit in the memory that whoever counts them has.
@@ -247,7 +259,9 @@ impl Index {
     /// The number in the slot that this is; else in a new one. `where_from` tells where the search for a slot begins.
     #[inline]
     fn number(&mut self, new: Slot, where_from: impl Fn(&Slot) -> u64, is: impl Fn(&Slot) -> bool) -> usize {
-        if self.taken * 2 >= self.slots.len() {
+        // While the slots fit in the nearest memory there are many, so that nearly every name stands where it is looked for first.
+        let free = if self.slots.len() < ROOMY { 16 } else { 2 };
+        if self.taken * free >= self.slots.len() {
             self.grow(&where_from);
         }
         let all = self.slots.len() - 1;
@@ -267,7 +281,7 @@ impl Index {
     }
 
     fn find(&self, from: u64, is: impl Fn(&Slot) -> bool) -> Option<usize> {
-        let all = self.slots.len().checked_sub(1)?;
+        let all = self.slots.len() - 1;
         let mut at = place(from, all);
         loop {
             let slot = &self.slots[at];
@@ -283,7 +297,7 @@ impl Index {
 
     #[cold]
     fn grow(&mut self, where_from: impl Fn(&Slot) -> u64) {
-        let many = (2 * self.slots.len()).max(FIRST_SLOTS);
+        let many = 2 * self.slots.len();
         let before = std::mem::replace(&mut self.slots, vec![FREE; many]);
         for slot in before.into_iter().filter(|slot| slot.number != FREE.number) {
             let mut at = place(where_from(&slot), many - 1);

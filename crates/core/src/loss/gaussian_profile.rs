@@ -23,7 +23,7 @@ use super::{
 use crate::{
     interval::{Interval, ln_upper},
     ratio::Ratio,
-    solve::{Excess, first_whole},
+    solve::{Excess, first_whole, nearest},
 };
 use dashu_int::{IBig, UBig};
 
@@ -90,8 +90,8 @@ pub(super) fn least(hint: f64, delta_at: impl Fn(&Ratio) -> Ratio, wanted: &Rati
     let number = |part: u64| &low + &(&low * &Ratio::from(part)) / &parts;
     // Delta falls about as a power of the number, so its logarithm is looked at over that of the number.
     let place = |part: u64| (part as f64 / PARTS as f64).ln_1p();
-    let part = |place: f64| place.exp_m1() * PARTS as f64;
-    number(first_whole((0, below), (PARTS, above), (place, part), |part| excess_at(&number(part))))
+    let part = |place: f64| nearest(place.exp_m1() * PARTS as f64);
+    number(first_whole((0, below), (PARTS, above), place, part, |part| excess_at(&number(part))))
 }
 
 /// Into so many parts the way from a power of two to the next is divided.

@@ -72,7 +72,7 @@ use crate::{
         gaussian_real::RealGaussian,
         real::{EVERY_MULTIPLE, Placement, Rounded},
     },
-    solve::{self, Excess, first_whole},
+    solve::{self, Excess, first_whole, nearest},
 };
 
 /// What is promised.
@@ -232,6 +232,11 @@ impl Gaussian {
 }
 
 impl Calibrated {
+    /// What was calibrated.
+    pub fn params(&self) -> &Gaussian {
+        &self.mechanism
+    }
+
     /// What a run costs.
     pub fn cost(&self) -> Loss {
         match &self.mechanism.target {
@@ -309,8 +314,7 @@ fn least_whole(hint: f64, at: impl Fn(u64) -> Excess) -> u64 {
     if below.holds {
         return 0;
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a range of both")]
-    let mut last = hint.clamp(1.0, 1e15) as u64;
+    let mut last = nearest(hint.clamp(1.0, 1e15));
     let above = loop {
         let excess = at(last);
         if excess.holds {
@@ -318,7 +322,7 @@ fn least_whole(hint: f64, at: impl Fn(u64) -> Excess) -> u64 {
         }
         last = last.checked_mul(2).expect("noise stays below 2^50 steps");
     };
-    first_whole((0, below), (last, above), (|number: u64| number as f64, |place: f64| place), at)
+    first_whole((0, below), (last, above), |number| number as f64, nearest, at)
 }
 
 #[cfg(test)]

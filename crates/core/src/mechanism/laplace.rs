@@ -54,7 +54,7 @@ use crate::{
 };
 
 /// Parameters of the Laplace mechanism; all public.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Laplace {
     /// Privacy of the whole vector.
     pub eps: Eps,

@@ -7,7 +7,7 @@ use super::{
     windows::WindowSearch,
 };
 use crate::{
-    gather::groups::{in_order, read_key, written_key},
+    gather::groups::{read_key, sort_by_key, written_key},
     need::{Key, Need},
     quiet::give_up,
     row_facts::{Around, Ask, GroupFacts, Nulls, RowFacts, bins::Bins, places::Places, steps::Steps},
@@ -138,7 +138,7 @@ impl RowFacts for Elsewhere<'_> {
             counts.push((vec![None], 0));
         }
         // By the values alone, so that coins which are replayed meet the same value.
-        counts.sort_by(|(one, _), (other, _)| in_order(one, other));
+        sort_by_key(&mut counts, |(key, _)| key);
         for (key, count) in counts {
             visit(key[0].as_deref().unwrap_or_default(), count);
         }
@@ -166,7 +166,7 @@ impl GroupFacts for GroupsElsewhere<'_> {
     fn each_count(&self, need: &Need, visit: &mut dyn FnMut(&[u8], u64)) {
         let mut counts: Vec<(Key, u64)> =
             self.counted(None, need).into_iter().map(|(key, (_, count))| (key, count)).collect();
-        counts.sort_by(|(one, _), (other, _)| in_order(one, other));
+        sort_by_key(&mut counts, |(key, _)| key);
         for (key, count) in counts {
             visit(&self.written(&key), count);
         }

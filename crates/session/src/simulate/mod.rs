@@ -17,7 +17,7 @@ use crate::{
     bar::ErrorBar,
     error::PlanError,
     gather::ScanResult,
-    gather::groups::in_order,
+    gather::groups::Standing,
     need::Key,
     plan::Plan,
     quiet::{ended_by, privately},
@@ -339,16 +339,17 @@ fn ordered(series: BTreeMap<Place, Series>) -> Vec<Series> {
         let most = told.entry((*question, key.clone())).or_default();
         *most = (*most).max(series.values.len());
     }
-    let mut series: Vec<(usize, Key, Place, Series)> = series
+    let mut series: Vec<(usize, Standing, Key, Place, Series)> = series
         .into_iter()
         .map(|(place, series)| {
             let told = told[&(place.0, place.1.clone())];
-            (told, key_of(series.key.as_ref()), place, series)
+            let key = key_of(series.key.as_ref());
+            (told, Standing::of(&key), key, place, series)
         })
         .collect();
-    series.sort_by(|(told, key, place, _), (other_told, other_key, other, _)| {
+    series.sort_by(|(told, standing, key, place, _), (other_told, other_standing, other_key, other, _)| {
         let questions = place.0.cmp(&other.0).then(other_told.cmp(told));
-        questions.then_with(|| in_order(key, other_key)).then(place.2.cmp(&other.2))
+        questions.then_with(|| standing.cmp(key, other_standing, other_key)).then(place.2.cmp(&other.2))
     });
     series.into_iter().map(|(.., series)| series).collect()
 }

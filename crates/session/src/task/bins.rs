@@ -32,6 +32,7 @@ use equipoise_core::{
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Noisy counts of bins.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ pub(crate) struct Bins {
 
 #[derive(Clone, Debug)]
 enum How {
-    Stated { edges: Edges, noise: Box<laplace::Calibrated>, within: i64 },
+    Stated { edges: Edges, noise: Arc<laplace::Calibrated>, within: i64 },
     Found { steps: Multiples, found: Box<Found> },
 }
 
@@ -88,7 +89,7 @@ impl Bins {
         let (how, cost) = if let Some(edges) = edges {
             let noise = whole_noise(&eps)?;
             let within = within(&noise, said.failure())?;
-            (How::Stated { edges, noise: Box::new(noise), within }, Loss::pure(said.eps()))
+            (How::Stated { edges, noise, within }, Loss::pure(said.eps()))
         } else {
             if said.delta().is_zero() {
                 return Err(PlanError::about(Argument::Delta, "finding bins needs a delta above 0")

@@ -40,6 +40,7 @@ use equipoise_core::{
     ratio::Ratio,
 };
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// So many cells from so many rows times epsilon on, as shipped. With more of them the noise of many adds up, with fewer each is too wide: noise
 /// takes the root of their number over rows and epsilon, and a cell is one over their number.
@@ -55,7 +56,7 @@ pub(crate) struct Limits {
 /// Counts of cells, ready to be drawn.
 #[derive(Clone, Debug)]
 pub(super) struct CellQuantiles {
-    noise: Box<laplace::Calibrated>,
+    noise: Arc<laplace::Calibrated>,
     /// From so many rows on, how far the noise of one cell goes, of two, and so on up to all of them.
     reach: Vec<(u64, Vec<f64>)>,
     fractions: Vec<f64>,
@@ -87,7 +88,7 @@ impl CellQuantiles {
         };
         Ok(Self {
             reach: cells.iter().map(of_cells).collect::<Result<_, PlanError>>()?,
-            noise: Box::new(noise),
+            noise,
             fractions: fractions.iter().map(Ratio::to_f64).collect(),
             confidence: said.confidence(),
         })

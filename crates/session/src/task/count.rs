@@ -23,6 +23,7 @@ use equipoise_core::{
     ratio::Ratio,
 };
 use serde_json::json;
+use std::sync::Arc;
 
 /// A noisy count.
 #[derive(Clone, Debug)]
@@ -94,11 +95,11 @@ pub(super) fn counted(confidence: f64, noisy: i64, within: i64) -> Answer {
 }
 
 /// Noise for a count that one unit moves by one.
-pub(super) fn whole_noise(eps: &Eps) -> Result<laplace::Calibrated, PlanError> {
+pub(super) fn whole_noise(eps: &Eps) -> Result<Arc<laplace::Calibrated>, PlanError> {
     noise::laplace(eps, 1)
 }
 
 /// How far noise goes, rounded up to a whole number.
 pub(super) fn within(noise: &laplace::Calibrated, failure: &Ratio) -> Result<i64, PlanError> {
-    noise::whole(&noise.accuracy(failure))
+    noise::within(noise, failure)
 }

@@ -20,12 +20,13 @@ use equipoise_core::{
     mechanism::laplace,
     ratio::Ratio,
 };
+use std::sync::Arc;
 
 /// How the number of rows is known.
 #[derive(Clone, Debug)]
 pub(super) enum Divisor {
     /// That of rows with a value, bought: noise, and how far it goes.
-    Bought { noise: Box<laplace::Calibrated>, within: i64 },
+    Bought { noise: Arc<laplace::Calibrated>, within: i64 },
     /// That of rows with a value, which the two sides of a sum add up to.
     TwoSides,
     /// That of all rows, which is public. Rows without a value count as the centre.
@@ -61,7 +62,7 @@ impl Divisor {
     pub fn bought(eps: &Eps, failure: &Ratio) -> Result<Self, PlanError> {
         let noise = whole_noise(eps)?;
         let within = within(&noise, failure)?;
-        Ok(Self::Bought { noise: Box::new(noise), within })
+        Ok(Self::Bought { noise, within })
     }
 
     /// What it costs, where it is bought. A row has a value or none, so replacing one moves it by one at most.

@@ -34,6 +34,7 @@ use crate::{
 use equipoise_core::{coins::Coins, loss::Loss, mechanism::laplace, ratio::Ratio};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Shares up to stated points.
 #[derive(Clone, Debug)]
@@ -41,7 +42,7 @@ pub(crate) struct Ecdf {
     by: [ColumnRead; 1],
     need: Need,
     points: Edges,
-    noise: Box<laplace::Calibrated>,
+    noise: Arc<laplace::Calibrated>,
     /// How far the noise of both sides of each point goes, in rows.
     within: Vec<f64>,
     cost: Loss,
@@ -76,7 +77,7 @@ impl Ecdf {
             by: [said.key(column)],
             need: said.numbers(column)?,
             points,
-            noise: Box::new(noise),
+            noise,
             within,
             cost: Loss::pure(said.eps()),
             confidence: said.confidence(),

@@ -40,6 +40,7 @@ use equipoise_core::{
     ratio::Ratio,
     stability::{Median, Reach, Sorted, max, reachable::Target},
 };
+use std::sync::Arc;
 
 /// The answer lies anywhere among the possible ones with at most this probability. It is less than what a bar may fail with: a bar that fails
 /// is to miss by some ranks, and not by everything.
@@ -56,7 +57,7 @@ pub(crate) struct Extreme {
     mechanism: Box<shifted_inverse::Calibrated>,
     /// So many rows may lie beyond the answer.
     beyond: u64,
-    rows: Box<laplace::Calibrated>,
+    rows: Arc<laplace::Calibrated>,
     rows_within: i64,
     cost: Loss,
     confidence: f64,
@@ -89,7 +90,7 @@ impl Extreme {
             mechanism: Box::new(mechanism),
             beyond,
             rows_within: within(&rows, said.failure())?,
-            rows: Box::new(rows),
+            rows,
             cost: Loss::pure(said.eps()),
             confidence: said.confidence(),
             moved: said.range().is_some() || said.has_step(),

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     answer::{Answer, Group, MOST_TOLD},
     error::PlanError,
-    gather::groups::in_order,
+    gather::groups::sort_by_key,
     need::Key,
     need::Need,
     planned::PredictedError,
@@ -87,7 +87,7 @@ impl Keys {
         if told.len() > most {
             return None;
         }
-        told.sort_unstable_by(|one, other| in_order(&one.0, &other.0));
+        sort_by_key(&mut told, |(key, _)| key);
         Some(told.into_iter().unzip())
     }
 

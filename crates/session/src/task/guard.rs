@@ -30,6 +30,7 @@ use equipoise_core::{
     mechanism::laplace,
     ratio::Ratio,
 };
+use std::sync::Arc;
 
 /// The parts of epsilon that may buy the number of rows, as fractions.
 const SHARES: [(i64, u64); 4] = [(1, 40), (1, 20), (1, 10), (3, 20)];
@@ -46,7 +47,7 @@ pub(crate) enum MinimumRows {
     Declared(u64),
     /// Bought: noise, and how far it goes.
     Bought {
-        noise: Box<laplace::Calibrated>,
+        noise: Arc<laplace::Calibrated>,
         within: i64,
         share: (i64, u64),
         stated: Stated,
@@ -107,7 +108,7 @@ impl MinimumRows {
         let noise = whole_noise(&bought)?;
         let within = within(&noise, said.failure())?;
         let holding = Holding::of(said);
-        Ok((Self::Bought { noise: Box::new(noise), within, share, stated, holding }, rest))
+        Ok((Self::Bought { noise, within, share, stated, holding }, rest))
     }
 
     /// What the number of rows costs, where it is bought.

@@ -18,7 +18,7 @@ use crate::{
     bar::ErrorBar,
     error::PlanError,
     field::number,
-    gather::groups::in_order,
+    gather::groups::sort_by_key,
     need::Key,
     need::Need,
     resolved::ResolvedRequest,
@@ -40,6 +40,7 @@ use equipoise_core::{
     wording,
 };
 use serde_json::json;
+use std::sync::Arc;
 
 /// Noisy counts by key.
 #[derive(Clone, Debug)]
@@ -53,7 +54,7 @@ pub(crate) struct Histogram {
 
 #[derive(Clone, Debug)]
 enum Keys {
-    Stated { keys: Vec<Key>, noise: Box<laplace::Calibrated>, within: i64 },
+    Stated { keys: Vec<Key>, noise: Arc<laplace::Calibrated>, within: i64 },
     Found(Box<Found>),
 }
 
@@ -84,7 +85,7 @@ impl Histogram {
             Some(keys) => {
                 let noise = whole_noise(&eps)?;
                 let within = within(&noise, said.failure())?;
-                Keys::Stated { keys, noise: Box::new(noise), within }
+                Keys::Stated { keys, noise, within }
             }
             None => Keys::Found(Box::new(Found::plan(said, &eps, &(single.delta().ratio() / &moved))?)),
         };
@@ -154,7 +155,7 @@ impl Answering for Histogram {
                 if told.len() > MOST_TOLD {
                     return Answer::too_many_groups();
                 }
-                told.sort_unstable_by(|one, other| in_order(&one.0, &other.0));
+                sort_by_key(&mut told, |(key, ..)| key);
                 let group =
                     |(key, noisy): &(Key, i64)| found.released(self.confidence, *noisy).into_group(key);
                 let advice = || {
@@ -206,7 +207,7 @@ impl Found {
             adjacency: Adjacency::AddRemove,
         };
         let noise = shape.calibrate()?;
-        let within = within(&whole_noise(eps)?, &(said.failure() / &Ratio::from(2u64)))?;
+        let within = within(&*whole_noise(eps)?, &(said.failure() / &Ratio::from(2u64)))?;
         let least = noise.threshold().saturating_add(1);
         let unlikely = (ln_upper(&said.failure().recip()) / eps.ratio()).ceil_i64().unwrap_or(i64::MAX);
         let rows = |count: u64| Slack::rows_to_change(count, Adjacency::AddRemove);
@@ -279,7 +280,7 @@ pub(super) fn stated_keys(said: &ResolvedRequest, by: &[ColumnRead]) -> Result<O
         // An empty text is the key of rows that have none.
         .map(|text| Ok(vec![if text.is_empty() { None } else { Some(stated(text, said, key.column)?) }]))
         .collect::<Result<_, PlanError>>()?;
-    keys.sort_unstable_by(in_order);
+    sort_by_key(&mut keys, |key| key);
     match keys.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(_) => Err(PlanError::about(Argument::Keys, "a key is stated twice").hint("state each once")),
         None => Ok(Some(keys)),

@@ -2,7 +2,7 @@
 //!
 //! `laplace` costs epsilon alone. `gaussian` costs (epsilon, delta) and reaches less far where a bar must hardly ever fail.
 
-use crate::{error::PlanError, resolved::ResolvedRequest, statistic::Argument};
+use crate::{error::PlanError, remembered::Remembered, resolved::ResolvedRequest, statistic::Argument};
 use equipoise_core::{
     coins::Coins,
     loss::{Delta, Eps, Loss, Rho},
@@ -14,6 +14,7 @@ use equipoise_core::{
     },
     ratio::Ratio,
 };
+use std::sync::Arc;
 
 /// The laws, for `--mechanism`.
 pub(super) const LAWS: [&str; 2] = ["laplace", "gaussian"];
@@ -28,8 +29,22 @@ fn bell_rho(eps: &Eps) -> Result<Rho, PlanError> {
 /// Noise for a whole number.
 #[derive(Clone, Debug)]
 pub(super) enum Noise {
-    Laplace(Box<laplace::Calibrated>),
-    Gaussian(Box<gaussian::Calibrated>),
+    Laplace(Arc<laplace::Calibrated>),
+    Gaussian(Arc<gaussian::Calibrated>),
+}
+
+/// At a small epsilon each has a table as long as one over that.
+static LAPLACE: Remembered<Laplace, laplace::Calibrated> = Remembered::up_to(64);
+static GAUSSIAN: Remembered<Gaussian, gaussian::Calibrated> = Remembered::up_to(512);
+/// How far noise goes, by what decides that and how often it may go farther.
+static REACHES: Remembered<(Reaching, Ratio), Ratio> = Remembered::up_to(1024);
+
+/// What decides how far noise goes.
+#[derive(PartialEq)]
+enum Reaching {
+    /// The scale of noise on one whole number.
+    Laplace(Ratio),
+    Gaussian(Box<Gaussian>),
 }
 
 impl Noise {
@@ -59,7 +74,7 @@ impl Noise {
     ) -> Result<Self, PlanError> {
         if said.mechanism() != Some(LAWS[1]) {
             // Noise of this scale is what each of several numbers gets.
-            return Ok(Self::Laplace(Box::new(laplace(eps, together)?)));
+            return Ok(Self::Laplace(laplace(eps, together)?));
         }
         let target = if said.is_concentrated() {
             Target::Zcdp(bell_rho(eps)?)
@@ -78,7 +93,7 @@ impl Noise {
             values: Values::OnGrid,
             noise,
         };
-        Ok(Self::Gaussian(Box::new(gaussian.calibrate()?)))
+        Ok(Self::Gaussian(calibrated(gaussian)?))
     }
 
     /// Its name.
@@ -99,11 +114,15 @@ impl Noise {
 
     /// How far it goes on one number, except with this probability; rounded up.
     pub fn within(&self, failure: &Ratio) -> Result<i64, PlanError> {
-        whole(&match self {
-            Self::Laplace(noise) => noise.accuracy(failure),
+        match self {
+            Self::Laplace(noise) => within(noise, failure),
             // It is asked how far either number goes.
-            Self::Gaussian(noise) => noise.accuracy(&(failure * &Ratio::from(noise.dimensions() as u64))),
-        })
+            Self::Gaussian(noise) => {
+                let failure = failure * &Ratio::from(noise.dimensions() as u64);
+                let key = (Reaching::Gaussian(Box::new(noise.params().clone())), failure);
+                whole(&*REACHES.get(key, |(_, failure)| Ok::<_, PlanError>(noise.accuracy(failure)))?)
+            }
+        }
     }
 
     /// Two numbers with noise.
@@ -133,7 +152,7 @@ impl Noise {
 }
 
 /// Laplace noise for a number that one row moves by at most so many steps.
-pub(super) fn laplace(eps: &Eps, steps: i64) -> Result<laplace::Calibrated, PlanError> {
+pub(super) fn laplace(eps: &Eps, steps: i64) -> Result<Arc<laplace::Calibrated>, PlanError> {
     let laplace = Laplace {
         eps: eps.clone(),
         sensitivity: Ratio::from(steps),
@@ -142,7 +161,18 @@ pub(super) fn laplace(eps: &Eps, steps: i64) -> Result<laplace::Calibrated, Plan
         values: Values::OnGrid,
         noise: Kind::Discrete,
     };
-    Ok(laplace.calibrate()?)
+    LAPLACE.get(laplace, |laplace| Ok(laplace.calibrate()?))
+}
+
+/// Noise by a bell curve.
+pub(super) fn calibrated(gaussian: Gaussian) -> Result<Arc<gaussian::Calibrated>, PlanError> {
+    GAUSSIAN.get(gaussian, |gaussian| Ok(gaussian.calibrate()?))
+}
+
+/// How far noise on one whole number goes, except with this probability; rounded up.
+pub(super) fn within(noise: &laplace::Calibrated, failure: &Ratio) -> Result<i64, PlanError> {
+    let key = (Reaching::Laplace(noise.scale()), failure.clone());
+    whole(&*REACHES.get(key, |(_, failure)| Ok::<_, PlanError>(noise.accuracy(failure)))?)
 }
 
 /// How far noise goes, rounded up to a whole number.

@@ -10,20 +10,37 @@ use crate::{
 use std::cmp::Ordering;
 
 /// Where a key stands in an answer: fields that are not there first, then numbers and bins by their size, then texts.
-pub(crate) fn in_order(one: &Key, other: &Key) -> Ordering {
-    let rank = |field: &Option<String>| match field.as_deref() {
-        None => (0, 0.0),
-        // A bin is called by its edges, as 500 .. 1000.
-        Some(text) => match number::float(text.split(" .. ").next().unwrap_or(text).as_bytes()) {
-            number if number.is_nan() => (2, 0.0),
-            number => (1, number),
-        },
-    };
-    let fields = one.iter().zip(other).map(|(one, other)| {
-        let ((kind, number), (other_kind, other_number)) = (rank(one), rank(other));
-        kind.cmp(&other_kind).then(number.total_cmp(&other_number)).then_with(|| one.cmp(other))
-    });
-    fields.fold(Ordering::Equal, Ordering::then)
+#[derive(Clone, Debug)]
+pub(crate) struct Standing(Vec<(u8, f64)>);
+
+impl Standing {
+    pub fn of(key: &Key) -> Self {
+        let of_field = |field: &Option<String>| match field.as_deref() {
+            None => (0, 0.0),
+            // A bin is called by its edges, as 500 .. 1000.
+            Some(text) => match number::float(text.split(" .. ").next().unwrap_or(text).as_bytes()) {
+                number if number.is_nan() => (2, 0.0),
+                number => (1, number),
+            },
+        };
+        Self(key.iter().map(of_field).collect())
+    }
+
+    /// Which of two keys comes first, whose standings these are.
+    pub fn cmp(&self, key: &Key, other: &Self, other_key: &Key) -> Ordering {
+        let fields = self.0.iter().zip(key).zip(other.0.iter().zip(other_key));
+        let fields = fields.map(|(((kind, number), text), ((other_kind, other_number), other_text))| {
+            kind.cmp(other_kind).then(number.total_cmp(other_number)).then_with(|| text.cmp(other_text))
+        });
+        fields.fold(Ordering::Equal, Ordering::then)
+    }
+}
+
+/// Put what has keys in the order of an answer; each key is read once.
+pub(crate) fn sort_by_key<T>(all: &mut Vec<T>, key: impl Fn(&T) -> &Key) {
+    let mut standing: Vec<(Standing, T)> = all.drain(..).map(|one| (Standing::of(key(&one)), one)).collect();
+    standing.sort_by(|(one, item), (other, other_item)| one.cmp(key(item), other, key(other_item)));
+    all.extend(standing.into_iter().map(|(_, item)| item));
 }
 
 // The first byte of a field says what it is. Behind `WHOLE` stand eight bytes; from `SHORT` on it is a text whose length is what
@@ -84,7 +101,7 @@ pub(crate) fn written(key: &Key, by: &[ColumnRead]) -> Vec<u8> {
 pub(super) fn written_as(key: &Key, by: &[ColumnRead], read_as: &[ColumnRead]) -> Vec<u8> {
     let mut written = Vec::new();
     for ((text, column), read_as) in key.iter().zip(by).zip(read_as) {
-        let other = text.as_ref().filter(|_| column != read_as && !is_written_so(text, read_as.kind));
+        let other = text.as_deref().filter(|text| column != read_as && !is_written_so(text, read_as.kind));
         match other {
             Some(text) => put_text(Some(text), &mut written),
             None => put_stated(&vec![text.clone()], &[*read_as], &mut written),
@@ -93,9 +110,8 @@ pub(super) fn written_as(key: &Key, by: &[ColumnRead], read_as: &[ColumnRead]) -
     written
 }
 
-fn is_written_so(text: &Option<String>, kind: ColumnType) -> bool {
-    let whole = text.as_deref().and_then(|text| kind.read(text));
-    whole.map(|whole| kind.write(whole)) == *text
+fn is_written_so(text: &str, kind: ColumnType) -> bool {
+    kind.read(text).is_some_and(|whole| kind.write(whole) == text)
 }
 
 /// A text with its length before it, so that no two keys of several texts are written alike.
@@ -103,12 +119,11 @@ pub(super) fn put_text(text: Option<&str>, written: &mut Vec<u8>) {
     match text {
         None => written.push(NOTHING),
         Some(text) => {
-            match u8::try_from(text.len()).ok().filter(|&length| length < LONG - SHORT) {
-                Some(length) => written.push(SHORT + length),
-                None => {
-                    written.push(LONG);
-                    put_length(text.len(), written);
-                }
+            if let Some(length) = u8::try_from(text.len()).ok().filter(|&length| length < LONG - SHORT) {
+                written.push(SHORT + length);
+            } else {
+                written.push(LONG);
+                put_length(text.len(), written);
             }
             written.extend_from_slice(text.as_bytes());
         }
@@ -162,9 +177,10 @@ mod tests {
 
     #[test]
     fn bins_are_ordered_by_their_edges() {
-        let mut keys = ["1000 .. 1500", "town", "-5 .. 500", "500 .. 1000", "7"]
-            .map(|text| vec![Some(text.to_string())]);
-        keys.sort_unstable_by(in_order);
+        let mut keys: Vec<Key> = ["1000 .. 1500", "town", "-5 .. 500", "500 .. 1000", "7"]
+            .map(|text| vec![Some(text.to_string())])
+            .into();
+        sort_by_key(&mut keys, |key| key);
         let sorted: Vec<&str> = keys.iter().filter_map(|key| key[0].as_deref()).collect();
         assert_eq!(sorted, ["-5 .. 500", "7", "500 .. 1000", "1000 .. 1500", "town"]);
     }
@@ -217,7 +233,7 @@ mod tests {
         let keys =
             ["10", "b", "9", "-1.5", "9.0", "", "a"].map(|text| (!text.is_empty()).then(|| text.to_string()));
         let mut keys: Vec<Key> = keys.into_iter().map(|field| vec![Some("x".to_string()), field]).collect();
-        keys.sort_by(in_order);
+        sort_by_key(&mut keys, |key| key);
         let fields: Vec<&str> = keys.iter().map(|key| key[1].as_deref().unwrap_or_default()).collect();
         assert_eq!(fields, ["", "-1.5", "9", "9.0", "10", "a", "b"]);
     }

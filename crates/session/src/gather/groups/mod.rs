@@ -16,7 +16,7 @@ mod log;
 mod table;
 mod tally;
 
-pub(crate) use key::{in_order, read as read_key, written as written_key};
+pub(crate) use key::{Standing, read as read_key, sort_by_key, written as written_key};
 pub(crate) use tally::Tally;
 
 use crate::{
@@ -198,7 +198,7 @@ impl Grouping {
                 groups.extend(cells.iter().map(|&cell| numbered(keys.number_short(key::short_whole(cell)))));
             }
             Some(Cells::Texts(texts)) => {
-                groups.extend(texts.iter().map(|&text| of_text(text, keys, written)))
+                groups.extend(texts.iter().map(|&text| of_text(text, keys, written)));
             }
             _ => groups.extend((0..batch.rows).map(|row| {
                 written.clear();
@@ -273,14 +273,12 @@ fn find_coded(
 /// The group of a key that is one text; a new one if no row has had it.
 #[inline]
 fn of_text(text: Option<&str>, keys: &mut Names, written: &mut Vec<u8>) -> u32 {
-    numbered(match key::short_text(text) {
-        Some(short) => keys.number_short(short),
-        None => {
-            written.clear();
-            key::put_text(text, written);
-            keys.number(written)
-        }
-    })
+    if let Some(short) = key::short_text(text) {
+        return numbered(keys.number_short(short));
+    }
+    written.clear();
+    key::put_text(text, written);
+    numbered(keys.number(written))
 }
 
 /// A number of a name in half the memory.

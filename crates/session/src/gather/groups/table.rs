@@ -86,7 +86,9 @@ impl Table {
                 let before = all.bytes();
                 for (row, group) in rows {
                     if let Some(both) = pair(columns, row) {
-                        both.into_iter().for_each(|number| all.push(group, number));
+                        for number in both {
+                            all.push(group, number);
+                        }
                     }
                 }
                 taken += all.bytes() - before;
@@ -94,7 +96,9 @@ impl Table {
             }
             match (found, place.first.map(|place| &batch.cells[place])) {
                 (Several::Counts(counts), None) => {
-                    groups.iter().for_each(|&group| counts[group as usize] += 1);
+                    for &group in groups {
+                        counts[group as usize] += 1;
+                    }
                 }
                 (Several::Counts(counts), Some(cells)) => {
                     rows.for_each(|(row, group)| counts[group as usize] += u64::from(is_present(cells, row)));
@@ -206,7 +210,7 @@ impl Sorted<'_> {
             for (found, sorted) in self.table.found.iter().zip(&self.found) {
                 match (found, sorted) {
                     (Several::Counts(counts), _) => {
-                        put_count(if at == 0 { counts[group] } else { 0 }, record)
+                        put_count(if at == 0 { counts[group] } else { 0 }, record);
                     }
                     (Several::Wholes(_, nulls), SortedValues::Wholes(rows)) => {
                         put_count(if at == 0 { nulls[group] } else { 0 }, record);

@@ -28,6 +28,7 @@ use crate::{
     task::noise::laplace as noise_for,
 };
 use equipoise_core::{adjacency::Adjacency, coins::Coins, loss::Eps, mechanism::laplace, ratio::Ratio};
+use std::sync::Arc;
 
 /// The part of epsilon for the first sums; the second ones are what the answer is mostly made of.
 pub(crate) const FIRST_SHARE: (i64, u64) = (4, 10);
@@ -67,8 +68,8 @@ impl<'c> Frames<'c> {
 pub(super) struct PairSums {
     pub parts: Parts,
     pub steps: i64,
-    first: Box<laplace::Calibrated>,
-    second: Box<laplace::Calibrated>,
+    first: Arc<laplace::Calibrated>,
+    second: Arc<laplace::Calibrated>,
     pub within: Within,
 }
 
@@ -107,7 +108,7 @@ impl PairSums {
             // Two running sums, and what lies between them on either side.
             square: reach(4, narrow, &failure),
         };
-        Ok(Self { parts, steps, first: Box::new(first), second: Box::new(second), within })
+        Ok(Self { parts, steps, first, second, within })
     }
 
     /// What the sums cost together.

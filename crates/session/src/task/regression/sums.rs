@@ -22,7 +22,7 @@ use crate::{
     error::PlanError,
     resolved::ResolvedRequest,
     row_facts::steps::{Clip, Steps, sums_of},
-    task::noise::{LAWS, laplace, whole},
+    task::noise::{LAWS, calibrated, laplace, whole},
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -36,6 +36,7 @@ use equipoise_core::{
     },
     ratio::Ratio,
 };
+use std::sync::Arc;
 
 /// Noise for the sums.
 #[derive(Clone, Debug)]
@@ -55,8 +56,8 @@ pub(super) struct MomentSums {
 
 #[derive(Clone, Debug)]
 enum Noise {
-    Laplace(Box<laplace_noise::Calibrated>),
-    Gaussian(Box<gaussian::Calibrated>),
+    Laplace(Arc<laplace_noise::Calibrated>),
+    Gaussian(Arc<gaussian::Calibrated>),
 }
 
 /// The most that a row moves the sums, in halves of all steps together, and in quarters of their square along the straight line.
@@ -86,14 +87,7 @@ impl MomentSums {
             let within = whole(&noise.accuracy(&failure))?;
             let deviation = noise.variance().to_f64().sqrt();
             let ball = ball::of_bell_curves(many, deviation, &failure);
-            return Ok(Self {
-                width,
-                bits,
-                noise: Noise::Gaussian(Box::new(noise)),
-                within,
-                ball,
-                deviation,
-            });
+            return Ok(Self { width, bits, noise: Noise::Gaussian(noise), within, ball, deviation });
         }
         let together = i64::try_from(together).expect("a few thousand");
         let noise = laplace(eps, (together * steps + 1) / 2)?;
@@ -101,7 +95,7 @@ impl MomentSums {
         let scale = noise.scale().to_f64();
         let ball = ball::of_laplace(many, scale, &failure);
         let deviation = scale * std::f64::consts::SQRT_2;
-        Ok(Self { width, bits, noise: Noise::Laplace(Box::new(noise)), within, ball, deviation })
+        Ok(Self { width, bits, noise: Noise::Laplace(noise), within, ball, deviation })
     }
 
     pub fn steps(&self) -> i64 {
@@ -143,7 +137,7 @@ fn bell_curve(
     dimensions: usize,
     quarters: u64,
     steps: i64,
-) -> Result<gaussian::Calibrated, PlanError> {
+) -> Result<Arc<gaussian::Calibrated>, PlanError> {
     let squared = &Ratio::from(quarters) * &Ratio::from(steps).squared() / &Ratio::from(4u64);
     let gaussian = Gaussian {
         target: Target::Approx { eps: eps.clone(), delta: delta.clone() },
@@ -153,7 +147,7 @@ fn bell_curve(
         values: Values::OnGrid,
         noise: Kind::Real,
     };
-    Ok(gaussian.calibrate()?)
+    calibrated(gaussian)
 }
 
 #[cfg(test)]
