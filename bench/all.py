@@ -119,12 +119,12 @@ def quality() -> Iterator[Row]:
     """What `bench/run quality` wrote last: a refusal of ours is a loss without a number, and counted apart."""
     for line in (ROOT / "docs/quality.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) != 9 or not re.fullmatch(r"[\d,]+", cells[1]):
+        if len(cells) not in (9, 10) or not re.fullmatch(r"[\d,]+", cells[1]):
             continue
         data, _, statistic, epsilon, ours, _, *peers, ratio = cells
         if number(ratio) is None:
             continue
-        read = {name: number(cell) for name, cell in zip(("diffprivlib", "opendp"), peers)}
+        read = {name: number(cell) for name, cell in zip(("diffprivlib", "opendp", "pydp"), peers)}
         read = {name: value for name, value in read.items() if value}
         if number(ours) is not None and read:
             best = min(read, key=lambda name: read[name])
@@ -218,7 +218,7 @@ def page(rows: list[Row], missing: dict[str, str], quick: bool) -> str:
 Written by `bench/run all` on {day}; do not edit. Beside: {versions()}; {os.cpu_count()} cores, {platform.machine()}.
 
 {note}Each row divides ours by theirs, so that less is better and above 1 we lose. CPU time is that of all threads; memory is the peak of the whole process. Those who answer without privacy
-(DuckDB, Polars, numpy) are the speed to compare with, not rivals in privacy. Errors are those of [quality.md](quality.md), where diffprivlib and OpenDP are given bounds and Equipoise is given nothing; on top of its rows
+(DuckDB, Polars, numpy) are the speed to compare with, not rivals in privacy. Errors are those of [quality.md](quality.md), where diffprivlib, OpenDP and PyDP are given bounds and Equipoise is given nothing; on top of its rows
 here, {refused} questions of that page were refused by us and answered by a rival.
 
 ![Ratios of speed and memory, ours over theirs](pictures/benchmarks.svg)
@@ -233,7 +233,7 @@ here, {refused} questions of that page were refused by us and answered by a riva
 
 ## Not measured
 
-{gone}- PyDP: no question of these is asked of it yet
+{gone}
 """
 
 
@@ -253,7 +253,7 @@ def named_elsewhere(rows: list[Row]) -> None:
     after = rest.split("\n## ", 1)[1]
     words = (
         "Ours over theirs, so that less is better: the worst and the best of speed and of errors, and the worst of memory. Those who answer without privacy are the speed to compare with; "
-        "diffprivlib and OpenDP are given bounds, Equipoise is given nothing.\n[docs/benchmarks.md](docs/benchmarks.md) has every row, those that we lose first; `bench/run all` writes it."
+        "diffprivlib, OpenDP and PyDP are given bounds, Equipoise is given nothing.\n[docs/benchmarks.md](docs/benchmarks.md) has every row, those that we lose first; `bench/run all` writes it."
     )
     readme.write_text(f"{before}## Beside others\n\n{words}\n\n{headline(rows)}\n## {after}")
     place, line = "      - How far off answers are: quality.md\n", "      - Side by side: benchmarks.md\n"

@@ -1,4 +1,4 @@
-"""Accuracy side by side: ours without bounds and with, diffprivlib and OpenDP with good bounds, on real data and on laws."""
+"""Accuracy side by side: ours without bounds and with, diffprivlib, OpenDP and PyDP with good bounds, on real data and on laws."""
 
 from __future__ import annotations
 

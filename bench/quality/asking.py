@@ -21,12 +21,14 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import data
 import equipoise as eq
 import with_opendp
+import with_pydp
 from trials import REFUSED, Trial, of_counts, of_groups, of_model, of_number
 
 warnings.simplefilter("ignore")
 
 DELTA = 1e-6
-OURS, RANGED, DIFFPRIVLIB, OPENDP = METHODS = ("ours", "ours with a range", "diffprivlib", "OpenDP")
+OURS, RANGED, *OTHERS = METHODS = ("ours", "ours with a range", "diffprivlib", "OpenDP", "PyDP")
+DIFFPRIVLIB, OPENDP, PYDP = OTHERS
 NUMBERS = ("mean", "sum", "std", "median", "iqr", "quantile .9")
 STATISTICS = (*NUMBERS, "histogram", "mean by group", "linear", "logistic")
 
@@ -123,12 +125,16 @@ def _of_numbers(statistic: str, column: data.Column, epsilon: float) -> tuple[in
         "iqr": lambda: with_opendp.iqr(bounds, epsilon),
         "quantile .9": lambda: with_opendp.quantile(bounds, epsilon, 0.9),
     }[statistic]()
-    return len(values), {
+    googles = with_pydp.number(statistic, bounds, epsilon)
+    asked: dict[str, Ask] = {
         OURS: ours(),
         RANGED: ours(range=bounds),
         DIFFPRIVLIB: lambda: of_number(_diffprivlib(statistic, values, epsilon, bounds), truth),
         OPENDP: lambda: of_number(theirs(values), truth),
     }
+    if googles is not None:
+        asked[PYDP] = lambda: of_number(googles(values), truth)
+    return len(values), asked
 
 
 def _diffprivlib(statistic: str, values: Any, epsilon: float, bounds: data.Bounds) -> float | None:

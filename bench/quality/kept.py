@@ -14,7 +14,7 @@ from trials import Cell
 
 FOLDER = Path(__file__).resolve().parents[2] / "target" / "quality-rows"
 #: Whatever changes here or in the installed package is another measurement.
-SOURCES = ("asking.py", "data.py", "trials.py", "with_opendp.py", "requirements.txt", "data-packages.txt")
+SOURCES = ("asking.py", "data.py", "trials.py", "with_opendp.py", "with_pydp.py", "requirements.txt", "data-packages.txt")
 
 
 class Kept:

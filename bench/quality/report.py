@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import asking
 import data
-from asking import DIFFPRIVLIB, METHODS, OPENDP, OURS, Row
+from asking import METHODS, OTHERS, OURS, Row
 from trials import Cell, repeat
 
 #: Best, or within this factor of the best.
@@ -31,7 +31,7 @@ class Measured:
     @property
     def best(self) -> float:
         """The least loss of the others."""
-        return min(cell.loss for method, cell in self.cells.items() if method in (DIFFPRIVLIB, OPENDP))
+        return min(cell.loss for method, cell in self.cells.items() if method in OTHERS)
 
     @property
     def ratio(self) -> float | None:
@@ -159,7 +159,7 @@ def _named(found: list[Measured]) -> list[str]:
 def page(found: list[Measured]) -> str:
     """The page of the documentation."""
     least = min(cell.trials for measured in found for cell in measured.cells.values())
-    versions = " and ".join(f"{name} {importlib.metadata.version(name)}" for name in ("diffprivlib", "opendp"))
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("diffprivlib", "opendp", "python-dp"))
     given = [(one.data, "" if one.name == "value" else one.name, _bounds(one.bounds), one.why) for one in data.stated()]
     return f"""# How far off: without bounds, and beside libraries that are given bounds
 
@@ -178,14 +178,14 @@ What the numbers are:
 - mean by group, the keys unknown: the median over groups of the relative error; refused is the share of groups without an answer. Delta is 1e-6.
 - linear: 1 - R²; logistic: the share of rows that are predicted wrongly; both on the rows of the fit. Ours has a delta of 1e-6.
 
-The last column divides ours without bounds by the best of diffprivlib and OpenDP. There, a refusal is worse than every answer, so
+The last column divides ours without bounds by the best of diffprivlib, OpenDP and PyDP. There, a refusal is worse than every answer, so
 that whoever refuses half of the time has no error that is finite; of a histogram, a key that was not released counts as 0 rows; a model
 with R² below 0, or wrong about every second row, is worth no more than a refusal. `nobody`: no rival answers half of the time, nor do
 we. An empty cell: the library does not offer it.
 
 A median of 40 errors is itself off by about a fifth, and a ratio of two by a third: rows near {GOAL_RATIO} change sides from run to run.
 
-The promises differ. Ours and OpenDP protect a row that is added or removed, and the number of rows with it; diffprivlib takes the number of rows
+The promises differ. Ours, OpenDP and PyDP protect a row that is added or removed, and the number of rows with it; diffprivlib takes the number of rows
 as public, which favours it. Our models have a delta, diffprivlib's have none, which favours ours. OpenDP's mean is a noisy sum over a noisy count, its quantiles are chosen from 1,000
 candidates over the bounds, its groups are found by a threshold on noisy counts. An answer that fails with an error, as diffprivlib's
 quantiles of values with many ties do, is counted as refused.

@@ -25,7 +25,7 @@ use equipoise_session::{
     streams::{Started, Stream, StreamError},
 };
 use numpy::PyReadonlyArray1;
-use pyo3::prelude::*;
+use pyo3::{prelude::*, types::PyList};
 use serde_json::Value;
 use std::{
     io::{self, Read},
@@ -119,21 +119,28 @@ impl Threshold {
     }
 
     /// For each value whether it is above, nothing where it was not looked at; and the excess of each that is above.
-    fn answer(&self, py: Python<'_>, values: &Bound<'_, PyAny>) -> PyResult<(Vec<Option<bool>>, Vec<f64>)> {
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        values: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<f64>)> {
         let held = table::floats(values)?;
         let Column::Floats(values) = held.column()? else { return Err(errors::data("give numbers")) };
-        py.detach(|| {
+        let batch = py.detach(|| {
             let steps = self.calibrated.steps_of_floats(values);
             let mut state = self.running.lock()?;
             let (questions, coins) = &mut *state;
-            let batch = questions.ask_all(&steps, coins);
-            let mut answers = vec![Some(false); batch.answered];
-            answers.resize(steps.len(), None);
-            for positive in &batch.positives {
-                answers[positive.index] = Some(true);
-            }
-            Ok((answers, batch.positives.iter().map(|one| one.gap as f64 * self.grid).collect()))
-        })
+            Ok::<_, PyErr>(questions.ask_all(&steps, coins))
+        })?;
+        // Nearly all are false: one is made and repeated.
+        let same = |answer: Option<bool>, many: usize| PyList::new(py, [answer])?.as_sequence().repeat(many);
+        let answers = same(Some(false), batch.answered)?;
+        for positive in &batch.positives {
+            answers.set_item(positive.index, true)?;
+        }
+        let unasked = same(None, values.len() - batch.answered)?;
+        let gaps = batch.positives.iter().map(|one| one.gap as f64 * self.grid).collect();
+        Ok((answers.concat(&unasked)?.into_any(), gaps))
     }
 
     /// How many positive answers are left.

@@ -238,7 +238,7 @@ impl<'py> Held<'py> {
             Self::Numpy(array) => Column::Floats(array.as_slice()?),
             Self::Numbers(held) => Column::Numbers(held.numbers()?),
             Self::Arrow(array) => Column::Floats(array.values()),
-            Self::Arrays(arrays) => Column::Arrays(arrays),
+            Self::Arrays(arrays) => Column::Arrays(Chunks::new(arrays)),
             Self::Floats(numbers) => Column::Floats(numbers),
             Self::Integers(integers) => Column::Integers(integers),
         })
@@ -312,7 +312,39 @@ pub enum Column<'a> {
     Floats(&'a [f64]),
     Integers(&'a [Option<i64>]),
     Numbers(Numbers<'a>),
-    Arrays(&'a [ArrayRef]),
+    Arrays(Chunks<'a>),
+}
+
+/// Arrays of Arrow's, one behind the other, and where each ends.
+pub struct Chunks<'a> {
+    arrays: &'a [ArrayRef],
+    ends: Vec<usize>,
+}
+
+impl<'a> Chunks<'a> {
+    fn new(arrays: &'a [ArrayRef]) -> Self {
+        let mut end = 0;
+        let ends = arrays.iter().map(|array| {
+            end += array.len();
+            end
+        });
+        Self { arrays, ends: ends.collect() }
+    }
+
+    fn len(&self) -> usize {
+        self.ends.last().copied().unwrap_or_default()
+    }
+
+    /// The place of the array that has this row.
+    fn with(&self, row: usize) -> usize {
+        self.ends.partition_point(|&end| end <= row)
+    }
+
+    fn part(&self, rows: &Range<usize>) -> ArrayRef {
+        let place = self.with(rows.start);
+        let array = &self.arrays[place];
+        array.slice(rows.start + array.len() - self.ends[place], rows.len())
+    }
 }
 
 impl<'a> Column<'a> {
@@ -321,7 +353,7 @@ impl<'a> Column<'a> {
             Self::Floats(numbers) => numbers.len(),
             Self::Integers(integers) => integers.len(),
             Self::Numbers(numbers) => numbers.len(),
-            Self::Arrays(arrays) => arrays.iter().map(Array::len).sum(),
+            Self::Arrays(chunks) => chunks.len(),
         }
     }
 
@@ -329,7 +361,7 @@ impl<'a> Column<'a> {
     fn texts_are_wholes(&self) -> bool {
         match self {
             Self::Numbers(numbers) => memory::texts_are_wholes(&numbers.data_type()),
-            Self::Arrays(arrays) => {
+            Self::Arrays(Chunks { arrays, .. }) => {
                 !arrays.is_empty() && arrays.iter().all(|array| memory::texts_are_wholes(array.data_type()))
             }
             Self::Floats(_) | Self::Integers(_) => false,
@@ -338,15 +370,8 @@ impl<'a> Column<'a> {
 
     /// Up to which row a part can reach that begins at this one.
     fn reaches(&self, start: usize) -> usize {
-        let mut end = 0;
         match self {
-            Self::Arrays(arrays) => {
-                let ends = arrays.iter().map(|array| {
-                    end += array.len();
-                    end
-                });
-                ends.into_iter().find(|&end| end > start).unwrap_or(start)
-            }
+            Self::Arrays(chunks) => chunks.ends.get(chunks.with(start)).copied().unwrap_or(start),
             _ => self.len(),
         }
     }
@@ -357,37 +382,36 @@ impl<'a> Column<'a> {
             Self::Floats(numbers) => Part::Cells(Cells::Floats(&numbers[rows.clone()])),
             Self::Integers(integers) => Part::Cells(Cells::Integers(&integers[rows.clone()])),
             Self::Numbers(numbers) => Part::Array(numbers.part(rows.clone())),
-            Self::Arrays(arrays) => {
-                let mut start = rows.start;
-                for array in *arrays {
-                    if start < array.len() {
-                        return Part::Array(array.slice(start, rows.len()));
-                    }
-                    start -= array.len();
-                }
-                unreachable!("rows are those of an array")
-            }
+            Self::Arrays(chunks) => Part::Array(chunks.part(rows)),
         }
     }
 
-    /// Its cells as a list of what this kind is.
-    fn listed<'py>(&self, py: Python<'py>, kind: ColumnType) -> PyResult<Bound<'py, PyList>> {
+    /// Its cells, as what a list of this kind holds. A cell that breaks its reader is not quoted.
+    fn listed(&self, kind: ColumnType) -> Result<Listed<'_>, Lost> {
         let arrays: Vec<ArrayRef> = match self {
-            Self::Floats(floats) => return PyList::new(py, *floats),
-            Self::Integers(integers) => return PyList::new(py, *integers),
+            Self::Floats(floats) => return Ok(Listed::Floats(floats)),
+            Self::Integers(integers) => return Ok(Listed::Integers(integers.to_vec())),
             Self::Numbers(numbers) => vec![numbers.part(0..numbers.len())],
-            Self::Arrays(arrays) => arrays.to_vec(),
+            Self::Arrays(chunks) => chunks.arrays.to_vec(),
         };
-        match kind {
-            ColumnType::Text => {
-                PyList::new(py, arrays.iter().flat_map(|array| memory::texts(array)).collect::<Vec<_>>())
-            }
-            kind => PyList::new(
-                py,
-                arrays.iter().flat_map(|array| memory::wholes(array, kind)).collect::<Vec<_>>(),
-            ),
-        }
+        quietly(|| {
+            Ok(match kind {
+                ColumnType::Text => {
+                    Listed::Texts(arrays.iter().flat_map(|array| memory::texts(array)).collect())
+                }
+                kind => {
+                    Listed::Integers(arrays.iter().flat_map(|array| memory::wholes(array, kind)).collect())
+                }
+            })
+        })
     }
+}
+
+/// The cells of a column, for a list.
+enum Listed<'a> {
+    Floats(&'a [f64]),
+    Integers(Vec<Option<i64>>),
+    Texts(Vec<Option<String>>),
 }
 
 /// The columns that a plan wants, as a source of rows.
@@ -524,7 +548,11 @@ pub fn cells<'py>(column: &Bound<'py, PyAny>, kind: &str) -> PyResult<Bound<'py,
     let py = column.py();
     let kind = ColumnType::named(if kind == "float" { "number" } else { kind }).unwrap_or(ColumnType::Text);
     let held = quietly(|| Ok(Held::new(column, kind))).map_err(errors::unread)??;
-    held.column()?.listed(py, kind)
+    match held.column()?.listed(kind).map_err(errors::unread)? {
+        Listed::Floats(floats) => PyList::new(py, floats),
+        Listed::Integers(integers) => PyList::new(py, integers),
+        Listed::Texts(texts) => PyList::new(py, texts),
+    }
 }
 
 /// One column of floats, held for something other than a question.

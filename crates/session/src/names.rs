@@ -45,19 +45,19 @@ impl Short {
     }
 
     /// One byte and then a text, where both are short together.
-    #[inline]
+    #[inline(always)]
     pub fn behind(first: u8, bytes: &[u8]) -> Option<Self> {
         (bytes.len() < Self::LONGEST)
             .then(|| Self::made(packed(bytes) << 8 | u128::from(first), bytes.len() + 1))
     }
 
     /// One byte and then the eight bytes of a word.
-    #[inline]
+    #[inline(always)]
     pub fn behind_word(first: u8, word: u64) -> Self {
         Self::made(u128::from(word) << 8 | u128::from(first), 9)
     }
 
-    #[inline]
+    #[inline(always)]
     #[expect(
         clippy::cast_possible_truncation,
         reason = "both halves are taken, and a length of at most eleven"
@@ -76,7 +76,7 @@ impl Short {
 }
 
 /// Up to eleven bytes as a number, the first the lowest. Reads overlap, so that no length needs a loop.
-#[inline]
+#[inline(always)]
 fn packed(bytes: &[u8]) -> u128 {
     let word = |at: usize| {
         bytes.get(at..at + 4).map_or(0, |four| u32::from_le_bytes(four.try_into().expect("four bytes")))
@@ -128,7 +128,7 @@ impl Names {
     }
 
     /// The same for a short one. Most have been met, and most of these stand where they are looked for first.
-    #[inline]
+    #[inline(always)]
     pub fn number_short(&mut self, short: Short) -> usize {
         let first = &self.short.slots[place(spread(self.key, short), self.short.slots.len() - 1)];
         if first.is(short) { first.number() } else { self.number_elsewhere(short) }
@@ -189,7 +189,7 @@ fn name_at<'a>(ends: &[usize], bytes: &'a [u8], number: usize) -> &'a [u8] {
 }
 
 /// Both halves of a product of what differs and what nobody knows.
-#[inline]
+#[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
 fn spread(key: [u64; 2], short: Short) -> u64 {
     let product = u128::from(short.low ^ key[0]) * u128::from(u64::from(short.high) << 1 ^ key[1] | 1);
@@ -239,12 +239,12 @@ impl Slot {
         Short { low: self.low, high: self.high }
     }
 
-    #[inline]
+    #[inline(always)]
     fn is(&self, short: Short) -> bool {
         self.low == short.low && self.high == short.high
     }
 
-    #[inline]
+    #[inline(always)]
     fn number(&self) -> usize {
         self.number as usize
     }
@@ -310,7 +310,7 @@ impl Index {
 }
 
 /// A place among so many, which are one less than a power of two.
-#[inline]
+#[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the lowest bits alone are asked for")]
 fn place(spread: u64, all: usize) -> usize {
     spread as usize & all

@@ -301,7 +301,8 @@ impl Calibrated {
             Excess::of(&self.mechanism.miss_upper(&self.variance_steps, &Ratio::from(reach)), beta)
         };
         // A tail is about e^(-x²/2v).
-        let far = 2.0 * ((self.mechanism.dimensions as f64).ln() - beta.to_f64().ln() + 1.0);
+        let far =
+            2.0 * ((self.mechanism.dimensions as f64).ln() - beta.to_f64().max(f64::MIN_POSITIVE).ln() + 1.0);
         let hint = (self.variance_steps.to_f64() * far.max(1.0)).sqrt();
         let reach = least_whole(hint, miss);
         (Ratio::from(reach) + self.mechanism.rounding_steps()) * &self.mechanism.grid
@@ -314,7 +315,7 @@ fn least_whole(hint: f64, at: impl Fn(u64) -> Excess) -> u64 {
     if below.holds {
         return 0;
     }
-    let mut last = nearest(hint.clamp(1.0, 1e15));
+    let mut last = nearest(hint.clamp(1.0, 1e15)).max(1);
     let above = loop {
         let excess = at(last);
         if excess.holds {

@@ -146,10 +146,10 @@ impl Steps {
     pub fn add_numbers(&self, numbers: &[f64], sums: &mut [i128]) {
         match self {
             Self::Shares { clip, frame, most } => {
-                sums[0] += sum_of_steps(numbers, clip, *most, |row| frame.share(row));
+                sums[0] += sum_of_steps::<false>(numbers, clip, frame, *most);
             }
             Self::Squares { clip, frame, most } => {
-                sums[0] += sum_of_steps(numbers, clip, *most, |row| frame.share(row).powi(2));
+                sums[0] += sum_of_steps::<true>(numbers, clip, frame, *most);
             }
             Self::Pairs { clips, parts, steps } => {
                 let frames = clips.map(|clip| Frame::new(false, &clip));
@@ -192,32 +192,46 @@ impl Steps {
     }
 }
 
-/// The steps of shares, added up over all numbers, which are moved between the ends first; what is no number adds nothing.
-fn sum_of_steps(numbers: &[f64], clip: &Clip, most: i64, share: impl Fn(f64) -> f64) -> i128 {
-    let share = |row: f64| share(row.clamp(clip.low, clip.high));
+/// The steps of shares or of their squares, added up over all numbers, which are moved between the ends first; what is no number adds
+/// nothing. Each number takes the same steps.
+fn sum_of_steps<const SQUARED: bool>(numbers: &[f64], clip: &Clip, frame: &Frame, most: i64) -> i128 {
     if most > MOST_ADDED {
-        return numbers.iter().map(|&row| i128::from(steps_of(share(row), most))).sum();
+        let share = |row: &f64| frame.share(row.clamp(clip.low, clip.high));
+        let squared = |share: f64| if SQUARED { share * share } else { share };
+        return numbers.iter().map(|row| i128::from(steps_of(squared(share(row)), most))).sum();
     }
-    // Whole floats are added exactly below 2^53, in lanes that do not wait for each other.
+    // Whole floats are added exactly below 2^53.
     let together =
         usize::try_from(ADDED_BELOW / most.max(1)).map_or(LARGEST_PART, |rows| rows.min(LARGEST_PART));
-    let ends = most as f64;
-    let steps = |row: f64| rounded((share(row) * ends).clamp(-ends, ends));
-    let mut sum = 0;
-    for some in numbers.chunks(together) {
-        let mut lanes = [0.0; 8];
-        let (eights, rest) = some.as_chunks::<8>();
-        for eight in eights {
-            for (lane, &row) in lanes.iter_mut().zip(eight) {
-                *lane += if row.is_nan() { 0.0 } else { steps(row) };
-            }
+    let parts = numbers.chunks(together);
+    parts.map(|some| i128::from(whole_sum::<SQUARED>(some, *clip, *frame, most as f64))).sum()
+}
+
+/// The same of so few numbers that their sum is exact as a float, in lanes that do not wait for each other.
+#[inline(never)]
+fn whole_sum<const SQUARED: bool>(numbers: &[f64], clip: Clip, frame: Frame, most: f64) -> i64 {
+    let Clip { low, high, .. } = clip;
+    let Frame { centre, farthest } = frame;
+    let steps = |row: f64| {
+        let share = (limited(row, low, high) - centre) / farthest;
+        let share = if SQUARED { share * share } else { share };
+        let steps = rounded(limited(share * most, -most, most));
+        if row.is_nan() { 0.0 } else { steps }
+    };
+    let mut lanes = [0.0; 8];
+    let (eights, rest) = numbers.as_chunks::<8>();
+    for eight in eights {
+        for lane in 0..8 {
+            lanes[lane] += steps(eight[lane]);
         }
-        let rest = rest.iter().filter(|row| !row.is_nan()).map(|&row| steps(row)).sum::<f64>();
-        #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
-        let whole = (lanes.iter().sum::<f64>() + rest) as i64;
-        sum += i128::from(whole);
     }
-    sum
+    let mut sum = 0.0;
+    for &row in rest {
+        sum += steps(row);
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
+    let whole = (lanes.iter().sum::<f64>() + sum) as i64;
+    whole
 }
 
 const ADDED_BELOW: i64 = 1 << 53;
@@ -225,8 +239,16 @@ const ADDED_BELOW: i64 = 1 << 53;
 const MOST_ADDED: i64 = 1 << 46;
 const LARGEST_PART: usize = 1 << 12;
 
+/// As [`f64::clamp`] does it, which looks at its ends for every number.
+#[inline(always)]
+fn limited(number: f64, low: f64, high: f64) -> f64 {
+    let number = if number < low { low } else { number };
+    if number > high { high } else { number }
+}
+
 /// To the nearest whole number, halves away from zero, as [`f64::round`] does it, for sizes below 2^51: without a call, so that rows
 /// are worked on side by side.
+#[inline(always)]
 fn rounded(number: f64) -> f64 {
     const WHOLE: f64 = (1u64 << 52) as f64;
     let size = number.abs();

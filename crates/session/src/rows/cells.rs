@@ -123,11 +123,16 @@ impl CellLattice {
     }
 
     /// Where a number is counted: its highest bits, once zero has no sign and what lies below zero is one ordinal less, as cells
-    /// reach upwards. What is no number has the highest of the lower bits after that sum.
-    #[inline]
+    /// reach upwards. What is no number is counted in one place, whatever its bits.
+    #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "at most 2^20 places")]
     fn place(self, number: f64) -> usize {
-        let bits = (number + 0.0).to_bits();
+        const INFINITE: u64 = f64::INFINITY.to_bits();
+        const NO_NUMBER: u64 = f64::NAN.to_bits() & (u64::MAX >> 1);
+        let bits = number.to_bits();
+        let size = bits & (u64::MAX >> 1);
+        let bits = if size > INFINITE { NO_NUMBER } else { bits };
+        let bits = if size == 0 { 0 } else { bits };
         ((bits - (bits >> 63)) >> self.shift) as usize
     }
 

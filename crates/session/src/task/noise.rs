@@ -33,7 +33,6 @@ pub(super) enum Noise {
     Gaussian(Arc<gaussian::Calibrated>),
 }
 
-/// At a small epsilon each has a table as long as one over that.
 static LAPLACE: Remembered<Laplace, laplace::Calibrated> = Remembered::up_to(64);
 static GAUSSIAN: Remembered<Gaussian, gaussian::Calibrated> = Remembered::up_to(512);
 /// How far noise goes, by what decides that and how often it may go farther.

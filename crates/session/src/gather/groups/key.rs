@@ -51,7 +51,7 @@ const SHORT: u8 = 2;
 const LONG: u8 = u8::MAX;
 
 /// The key of one text, where it is short.
-#[inline]
+#[inline(always)]
 pub(super) fn short_text(text: Option<&str>) -> Option<Short> {
     match text {
         None => Short::of(&[NOTHING]),
@@ -60,7 +60,7 @@ pub(super) fn short_text(text: Option<&str>) -> Option<Short> {
 }
 
 /// The key of one whole number.
-#[inline]
+#[inline(always)]
 pub(super) fn short_whole(whole: Option<i64>) -> Short {
     match whole {
         None => Short::of(&[NOTHING]).expect("one byte is short"),

@@ -6,7 +6,8 @@
 //! so far to a temporary file, in parts by a keyed hash of the key, and begins anew. Then a part at a time is read again:
 //! first how many records each key has, which is all that selects keys, then the rows of those keys that are told. So memory
 //! is bounded by the limit and by a part of the keys, not by all of them. The hash decides only which part, and so
-//! carries no guarantee. What one group's values hold ([`Tally`]) has to fit in memory.
+//! carries no guarantee. What one group's values hold ([`Tally`]) has to fit in memory. Numbers are put together by group when they are written
+//! or told, which takes as much again while it lasts.
 //!
 //! A file that cannot be read again is a panic here, which is a lost answer: what is asked of groups is asked after the
 //! charge, where nothing fails with a reason.
@@ -271,7 +272,7 @@ fn find_coded(
 }
 
 /// The group of a key that is one text; a new one if no row has had it.
-#[inline]
+#[inline(always)]
 fn of_text(text: Option<&str>, keys: &mut Names, written: &mut Vec<u8>) -> u32 {
     if let Some(short) = key::short_text(text) {
         return numbered(keys.number_short(short));
@@ -282,7 +283,7 @@ fn of_text(text: Option<&str>, keys: &mut Names, written: &mut Vec<u8>) -> u32 {
 }
 
 /// A number of a name in half the memory.
-#[inline]
+#[inline(always)]
 fn numbered(group: usize) -> u32 {
     u32::try_from(group).expect("names are fewer than 2^32")
 }
