@@ -115,7 +115,8 @@ def page(growth, forms, rows, calls):
         "| question | rows | keys | CPU s | ns a row | memory, MB |", "|---|---|---|---|---|---|",
     ]
     for one in growth:
-        lines.append(f"| {one['question']} | {one['rows']:,} | {one['keys'] or '':,} | {one['cpu']:.4g} | {1e9 * one['cpu'] / one['rows']:.3g} | {one['bytes'] / 1e6:.0f} |".replace(" ,", " "))
+        keys = f"{one['keys']:,}" if one["keys"] else ""
+        lines.append(f"| {one['question']} | {one['rows']:,} | {keys} | {one['cpu']:.4g} | {1e9 * one['cpu'] / one['rows']:.3g} | {one['bytes'] / 1e6:.0f} |")
     lines += [
         "", "## With what rows hold", "",
         f"{calls} calls of each form of {rows:,} rows, by turns. A counting pass takes the same steps whatever a row holds; how fast a processor takes them depends on which memory was touched last. "
