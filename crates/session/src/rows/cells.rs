@@ -98,14 +98,33 @@ impl CellTable {
 
     /// The cells that hold rows.
     pub fn cells(&self, lattice: CellLattice) -> Cells {
-        let count = |place: usize| {
-            let aside = self.aside.get(&place).copied().unwrap_or_default();
-            u64::from(self.counts.get(place).copied().unwrap_or_default()) + aside
+        let Some((above, below)) =
+            self.counts.split_at_checked(self.counts.len() / 2).filter(|(above, _)| !above.is_empty())
+        else {
+            return Cells::from_counts(std::iter::empty());
         };
-        let counts = lattice
-            .cells_and_places()
-            .map(|(cell, places)| (cell, places.into_iter().flatten().map(count).sum()));
-        Cells::from_counts(counts.filter(|&(_, count)| count > 0))
+        let (top, infinite) = (lattice.place(f64::MAX), lattice.place(f64::INFINITY));
+        let aside = |place: usize| self.aside.get(&place).copied().unwrap_or_default();
+        let mut found: Vec<(i64, u64)> = Vec::new();
+        let mut add = |cell: i64, count: u32, place: usize| {
+            // Nearly all are zero, and nearly nobody has so many rows that counts were put aside.
+            if count > 0 || !self.aside.is_empty() {
+                found.push((cell, u64::from(count) + aside(place)));
+            }
+        };
+        for (size, &count) in below[..=top].iter().enumerate().rev() {
+            add(-whole(size) - 1, count, above.len() + size);
+        }
+        for (size, &count) in above[..=top].iter().enumerate() {
+            add(whole(size), count, size);
+        }
+        let beyond = u64::from(above[infinite]) + aside(infinite);
+        match found.last_mut() {
+            // What is infinite is in the last cell.
+            Some((cell, count)) if *cell == whole(top) => *count += beyond,
+            _ => found.push((whole(top), beyond)),
+        }
+        Cells::from_counts(found.into_iter().filter(|&(_, count)| count > 0))
     }
 }
 
@@ -134,16 +153,6 @@ impl CellLattice {
         let bits = if size > INFINITE { NO_NUMBER } else { bits };
         let bits = if size == 0 { 0 } else { bits };
         ((bits - (bits >> 63)) >> self.shift) as usize
-    }
-
-    /// Every cell in order, and the places of its numbers. The last one has infinity's too.
-    fn cells_and_places(self) -> impl Iterator<Item = (i64, [Option<usize>; 2])> {
-        let half = self.places() / 2;
-        let (top, infinite) = (self.place(f64::MAX), self.place(f64::INFINITY));
-        let below = (0..=top).rev().map(move |size| (-whole(size) - 1, [Some(half + size), None]));
-        let above =
-            (0..=top).map(move |size| (whole(size), [Some(size), Some(infinite).filter(|_| size == top)]));
-        below.chain(above)
     }
 }
 
